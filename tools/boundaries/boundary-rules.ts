@@ -7,7 +7,7 @@ export function workspaceOf(specifier: string): string | undefined {
   return specifier.startsWith(SCOPE) ? specifier.slice(SCOPE.length).split('/')[0] : undefined
 }
 
-/** protocol ← crypto ← log ← { service, sdk } ← cli, sdk ← { edc, mcp } ← cli, web ← { service, cli }, database ← service. Service and SDK share only the network protocol. */
+/** protocol ← crypto ← log ← { service, sdk } ← cli, sdk ← { edc, mcp } ← cli, web ← { log, service, cli }, database ← service. Service and SDK share only the network protocol. */
 export const PACKAGE_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   protocol: [],
   crypto: ['protocol'],
