@@ -44,6 +44,7 @@ export async function sequenceAll(db: Database, before: TreeEdge = EMPTY_EDGE): 
 export async function leafProver(db: Database): Promise<() => Promise<unknown>> {
   const checkpoint = await latestPublished(db)
   if (!checkpoint) throw new Error('nothing was published')
-  const { readTile } = cachedTiles(db)
-  return () => proveLeaf(Math.floor(Math.random() * checkpoint.size), checkpoint, readTile)
+  const tiles = cachedTiles(db)
+  const index = () => Math.floor(Math.random() * checkpoint.size)
+  return () => tiles.use((readTile) => proveLeaf(index(), checkpoint, readTile))
 }

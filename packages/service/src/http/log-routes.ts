@@ -1,4 +1,4 @@
-import { LogError, parseTilePath, tileWidth, type TileName } from '@agent-exchange/log'
+import { LogError, parseTilePath, tileWidth, type ReadTile, type TileName } from '@agent-exchange/log'
 import { extensions } from '@agent-exchange/protocol'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { latestPublished } from '../features/transparency-log/checkpoint-store.ts'
@@ -75,13 +75,11 @@ function registerProofs(
   { db, context, limitConcurrency }: AgentServerDependencies,
   { admit, tiles }: ProofTools,
 ): void {
-  const { readTile } = tiles
-  const tools = { context, readTile }
   /** A damaged tile fails one answer; operators learn of it, and nobody has to restart anything after the repair. */
-  const answer = (caller: Caller, read: () => Promise<object>) =>
+  const answer = (caller: Caller, read: (readTile: ReadTile) => Promise<object>) =>
     limitConcurrency(caller.organizationId, async () => {
       try {
-        return await read()
+        return await tiles.use(read)
       } catch (error) {
         if (!(error instanceof DamagedLog)) throw error
         tiles.forget()
@@ -93,7 +91,10 @@ function registerProofs(
   app.get(extensions.listLogRecords.path, async (request, reply) => {
     const caller = await admit(request)
     const query = { caller, ...subjectOf(request), ...pageOf(request) }
-    return sendJson(reply, await answer(caller, () => listLogRecords(db, query, tools)))
+    return sendJson(
+      reply,
+      await answer(caller, (readTile) => listLogRecords(db, query, { context, readTile })),
+    )
   })
 
   app.get(extensions.listLogHeads.path, async (request, reply) => {
@@ -107,20 +108,23 @@ function registerProofs(
     const agentId = textIn(request, 'agent_id')
     if (agentId === undefined) throw invalid('/agent_id', 'Give the agent_id.')
     const query = { agentId, ...pageOf(request) }
-    return sendJson(reply, await answer(caller, () => listLogKeyEvents(db, query, tools)))
+    return sendJson(
+      reply,
+      await answer(caller, (readTile) => listLogKeyEvents(db, query, { context, readTile })),
+    )
   })
 
   app.get(extensions.getLogConsistency.path, async (request, reply) => {
     const caller = await admit(request)
     const from = textIn(request, 'from') ?? ''
     if (!SIZE.test(from)) throw invalid('/from', 'Give the size of an earlier checkpoint.')
-    return sendJson(reply, await answer(caller, () => readConsistency(db, Number(from), readTile)))
+    return sendJson(reply, await answer(caller, (readTile) => readConsistency(db, Number(from), readTile)))
   })
 
   app.get(extensions.getLogHistory.path, async (request, reply) => {
     const caller = await admit(request)
     const indexes = indexesIn(request)
-    return sendJson(reply, await answer(caller, () => readHistory(db, indexes, readTile)))
+    return sendJson(reply, await answer(caller, (readTile) => readHistory(db, indexes, readTile)))
   })
 }
 

@@ -43,22 +43,30 @@ export function tileReader(queries: Queries): ReadTile {
 
 /** Tiles below a published checkpoint never change, except that an operator restores a damaged one. */
 export interface CachedTiles {
-  readonly readTile: ReadTile
+  /** Keeps the tiles that the work read if it succeeds. It verifies what it makes of them, so no damaged one is kept. */
+  use<T>(work: (readTile: ReadTile) => Promise<T>): Promise<T>
   forget(): void
 }
 
 export function cachedTiles(queries: Queries): CachedTiles {
   const read = tileReader(queries)
   const cache = new LRUCache<string, Uint8Array>({ max: MAXIMUM_CACHED_TILES })
-  const readTile: ReadTile = async (name) => {
-    const key = `${name.level}/${name.index}/${name.width}`
-    const cached = cache.get(key)
-    if (cached) return cached
-    const bytes = await read(name)
-    cache.set(key, bytes)
-    return bytes
+  return {
+    async use(work) {
+      const found = new Map<string, Uint8Array>()
+      const result = await work(async (name) => {
+        const key = `${name.level}/${name.index}/${name.width}`
+        const known = cache.get(key) ?? found.get(key)
+        if (known) return known
+        const bytes = await read(name)
+        found.set(key, bytes)
+        return bytes
+      })
+      for (const [key, bytes] of found) cache.set(key, bytes)
+      return result
+    },
+    forget: () => cache.clear(),
   }
-  return { readTile, forget: () => cache.clear() }
 }
 
 /** Stores new tiles, and wider versions of partial ones. */
