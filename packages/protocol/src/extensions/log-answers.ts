@@ -6,7 +6,7 @@ import { define } from '../schema/define.ts'
 const MAXIMUM_TEXT = 262_144
 const MAXIMUM_ITEMS = 10_000
 const MAXIMUM_KEYS = 16
-/** Hashes of a consistency proof: two for each level of the tree. */
+/** Hashes of a consistency proof: about one for each level of a tree, which has fewer than 2^53 leaves. */
 const MAXIMUM_HASHES = 64
 
 const bounded = (description: string) => Type.String({ minLength: 1, maxLength: MAXIMUM_TEXT, description })
@@ -68,7 +68,7 @@ export const logRecordPage = define(
 
 export type LogRecordPage = Static<typeof logRecordPage>
 
-/** Each head is a signed statement; `packageHead` of the log package knows its members. */
+/** Each head is a signed statement. `isPackageHead` of the log package checks its members. */
 export const logHeadPage = define(
   'logHeadPage',
   resource({

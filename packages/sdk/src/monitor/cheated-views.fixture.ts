@@ -17,7 +17,7 @@ import { logPolicy, seconds, type CheatingWay, type Noticed } from './cheating-w
 const MAXIMUM_CONTACTS = 20
 const OTHER_LEAF = new Uint8Array(64).fill(66)
 
-/** The log of the exchange in which the second leaf is another one, with so many leaves more. */
+/** A fork of the exchange's log: its second leaf differs, and it has this many more leaves. */
 function forkOf({ world, capsule }: CheatingExchange, more: number): TestLog {
   const log = new TestLog({ platform: world })
   log.logCapsule(capsule)

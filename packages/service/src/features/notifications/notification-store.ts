@@ -115,7 +115,7 @@ export async function insertAcknowledgements(
     on conflict (notification_id) do nothing`
 }
 
-/** From the old end of each stream, so that what is left has no hole; a cursor before it is told so. */
+/** Removes from the old end of each stream, so that the rest has no gap. A cursor before that end gets a problem. */
 export async function removeOldNotifications(
   tx: Transaction,
   before: string,
