@@ -7,7 +7,7 @@ export function workspaceOf(specifier: string): string | undefined {
   return specifier.startsWith(SCOPE) ? specifier.slice(SCOPE.length).split('/')[0] : undefined
 }
 
-/** protocol ← crypto ← log ← { service, sdk } ← cli, sdk ← { edc, mcp } ← cli, web ← { log, service, cli }, database ← service. Service and SDK share only the network protocol. */
+/** protocol ← crypto ← log ← { service, sdk } ← cli, sdk ← { edc, mcp, desk } ← cli, web ← { log, service, desk }, database ← service. Service and SDK share only the network protocol. */
 export const PACKAGE_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   protocol: [],
   crypto: ['protocol'],
@@ -18,8 +18,9 @@ export const PACKAGE_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   sdk: ['protocol', 'crypto', 'log'],
   edc: ['protocol', 'crypto', 'log', 'sdk'],
   mcp: ['protocol', 'crypto', 'log', 'sdk'],
+  desk: ['protocol', 'crypto', 'log', 'sdk', 'web'],
   'edc-simulator': ['sdk', 'edc'],
-  cli: ['protocol', 'crypto', 'log', 'web', 'database', 'service', 'sdk', 'edc', 'mcp'],
+  cli: ['protocol', 'crypto', 'log', 'database', 'service', 'sdk', 'edc', 'mcp', 'desk'],
   testkit: ['protocol', 'crypto', 'log', 'database', 'service', 'sdk', 'cli'],
 }
 
@@ -181,6 +182,7 @@ export const RESERVED_CODE: readonly (Reserved & { readonly code: RegExp })[] = 
       'packages/sdk/',
       'packages/edc/',
       'packages/mcp/',
+      'packages/desk/',
     ],
     except: ['packages/service/src/config/'],
     why: 'only service/src/config reads the environment',

@@ -6,7 +6,12 @@ import { newObject } from '@agent-exchange/sdk/internal'
 import { assertQuiet } from '@agent-exchange/testkit/browser'
 import { connectByStdio } from '../../mcp/src/aex-mcp.fixture.ts'
 import { reasoning, type Drafted } from '../../mcp/src/story.fixture.ts'
-import { addressOf, fillDecision, startDeskTrial, type DeskTrial } from './desk-trial.fixture.ts'
+import {
+  addressOf,
+  fillDecision,
+  startDeskTrial,
+  type DeskTrial,
+} from '../../desk/browser/desk-trial.fixture.ts'
 
 interface Sent {
   readonly status: string

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { exampleObjects, type ProtocolObject } from '@agent-exchange/protocol'
+import { leadOf } from '@agent-exchange/sdk/internal'
 import { objectLines } from './object-text.ts'
-import { leadOf } from './object-outline.ts'
 
 const WIDTH = 80
 

@@ -1,5 +1,12 @@
 import type { ProtocolObject } from '@agent-exchange/protocol'
-import { inReadingOrder, labelOf, leadOf, outlineOf, titleOf, type Member } from './object-outline.ts'
+import {
+  inReadingOrder,
+  labelOf,
+  leadOf,
+  outlineOf,
+  titleOf,
+  type Member,
+} from '@agent-exchange/sdk/internal'
 import { visible } from './visible.ts'
 import { wrapWords } from './wrap-text.ts'
 

@@ -1,5 +1,5 @@
 /**
- * What the CLI and the MCP server need of an agent's folder beyond the public entry. It promises nothing: names come and
+ * What the CLI, the desk and the MCP server need of an agent's folder beyond the public entry. It promises nothing: names come and
  * go between releases.
  *
  * @packageDocumentation

@@ -1,11 +1,13 @@
 import { createInterface } from 'node:readline'
+import type { Desk } from '@agent-exchange/desk'
 import { approverOf } from '@agent-exchange/sdk/internal/node'
+import type { FolderAgent } from '@agent-exchange/sdk/node'
 import { Option, type Command } from 'commander'
 import { agentCommandOf, type AgentOptions } from '../../agent/agent-options.ts'
 import { interruption } from '../../agent/interruption.ts'
 import { folderStep } from '../../agent/next-step.ts'
 import { withAgent } from '../../agent/open-agent.ts'
-import { startDesk } from '../../desk/desk-server.ts'
+import { CommandFailure } from '../../failure.ts'
 import { visibleJson } from '../../visible.ts'
 import { wholeNumber } from '../../whole-number.ts'
 
@@ -30,10 +32,7 @@ export function agentDeskCommand(): Command {
 
 async function desk(options: DeskOptions): Promise<void> {
   await withAgent({ ...options, lazily: true }, async (agent) => {
-    await using running = await startDesk(agent, {
-      port: options.port,
-      onFailure: (text) => console.error(text),
-    })
+    await using running = await started(agent, options.port)
     const stopped = interruption()
     print(running.newLink(), options)
     if (!(await approverOf(options.dir)))
@@ -45,6 +44,16 @@ async function desk(options: DeskOptions): Promise<void> {
     lines.on('line', () => print(running.newLink(), options))
     await stopped
     lines.close()
+  })
+}
+
+async function started(agent: FolderAgent, port: number): Promise<Desk> {
+  // Loaded on demand: no other command needs the pages.
+  const { DeskPortUnusable, startDesk } = await import('@agent-exchange/desk')
+  return startDesk(agent, { port, onFailure: (text) => console.error(text) }).catch((error: unknown) => {
+    if (error instanceof DeskPortUnusable)
+      throw new CommandFailure(`${error.message} Choose another with --port.`)
+    throw error
   })
 }
 

@@ -1,7 +1,7 @@
 import type { DraftState, StoredDraft } from '@agent-exchange/sdk'
 import { badge, html, relativeTime, table, type Html, type Tone } from '@agent-exchange/web'
 import { pathTo } from './desk-call.ts'
-import { leadOf, titleOf } from '../object-outline.ts'
+import { leadOf, titleOf } from '@agent-exchange/sdk/internal'
 import { textOf } from './object-view.ts'
 
 const STATES: Readonly<Record<DraftState, readonly [tone: Tone, text: string]>> = {

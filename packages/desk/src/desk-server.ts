@@ -15,7 +15,6 @@ import {
   readWebAssets,
   securityHeaders,
 } from '@agent-exchange/web'
-import { CommandFailure } from '../failure.ts'
 import { DONE, type DeskAnswer, type DoneCode } from './desk-call.ts'
 import { deskChanges, EVENTS_PATH } from './desk-changes.ts'
 import {
@@ -47,6 +46,9 @@ export interface DeskOptions {
   readonly onFailure?: (failure: string) => void
 }
 
+/** Another process has the port, or this one may not listen on it. */
+export class DeskPortUnusable extends Error {}
+
 /** Serves the desk of an agent's folder to one person on this machine. */
 export async function startDesk(agent: FolderAgent, options: DeskOptions): Promise<Desk> {
   const { now = () => new Date(), onFailure = () => undefined } = options
@@ -64,9 +66,7 @@ export async function startDesk(agent: FolderAgent, options: DeskOptions): Promi
   server.maxConnections = MAXIMUM_CONNECTIONS
   server.listen(options.port, LOOPBACK)
   await once(server, 'listening').catch(() => {
-    throw new CommandFailure(
-      `Port ${options.port} of ${LOOPBACK} cannot be used. Choose another with --port.`,
-    )
+    throw new DeskPortUnusable(`Port ${options.port} of ${LOOPBACK} cannot be used.`)
   })
   const { port } = server.address() as AddressInfo
   const origins = loopbackOrigins(port)

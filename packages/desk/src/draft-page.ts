@@ -1,5 +1,6 @@
 import { canonicalize } from '@agent-exchange/crypto'
 import type { CheckResult, StoredDraft } from '@agent-exchange/sdk'
+import { titleOf } from '@agent-exchange/sdk/internal'
 import {
   badge,
   definitionList,
@@ -15,7 +16,6 @@ import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
 import { decisionForm, discardForm, sendForm, type DecisionValues } from './draft-forms.ts'
 import { stateBadge } from './draft-table.ts'
 import { examineDraft, type ExaminedDraft } from './examined-draft.ts'
-import { titleOf } from '../object-outline.ts'
 import { labelOf, objectView, rawView, shownLines, textOf } from './object-view.ts'
 
 /** One draft: for whom, the five checks, exactly what will be sealed, and the decision. */

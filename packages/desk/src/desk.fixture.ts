@@ -1,9 +1,17 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { initApprover } from '@agent-exchange/sdk/internal/node'
-import { connectFolder, type FolderAgent } from '@agent-exchange/sdk/node'
+import {
+  connectFolder,
+  createAgentFolder,
+  setExchangeAccess,
+  type FolderAgent,
+} from '@agent-exchange/sdk/node'
 import { newObject } from '@agent-exchange/sdk/internal'
 import type { StoredDraft } from '@agent-exchange/sdk'
 import type { World } from '@agent-exchange/testkit'
-import { madeAgent, temporaryFolder } from '../commands/agent/agents.fixture.ts'
+import { provision } from '../../sdk/src/agents.fixture.ts'
 import { startDesk, type Desk } from './desk-server.ts'
 
 export const PASSPHRASE = 'correct horse battery staple'
@@ -24,16 +32,30 @@ export interface TwoDesks extends AsyncDisposable {
 /** Two companies on one exchange, each with a desk. */
 export async function startTwoDesks(world: World): Promise<TwoDesks> {
   await using stack = new AsyncDisposableStack()
-  const folders = stack.use(temporaryFolder())
+  const folders = mkdtempSync(join(tmpdir(), 'aex-desk-'))
+  stack.defer(() => rmSync(folders, { recursive: true, force: true }))
   const side = async (name: string): Promise<DeskSide> => {
-    const folder = await madeAgent(world, name, folders.path(name))
+    const folder = join(folders, name)
+    const agent = stack.use(await registeredAgent(world, name, folder))
     await initApprover(folder, { passphrase: PASSPHRASE, cost: { n: 1_024, r: 8, p: 1 } })
-    const agent = stack.use(await connectFolder(folder))
     return { agent, folder, desk: stack.use(await startDesk(agent, { port: 0 })) }
   }
   const sides = { acme: await side('acme'), bolt: await side('bolt') }
   const open = stack.move()
   return { ...sides, [Symbol.asyncDispose]: () => open.disposeAsync() }
+}
+
+async function registeredAgent(world: World, name: string, folder: string): Promise<FolderAgent> {
+  const identity = { organizationId: `org_${name}`, agentId: `agent_${name}` }
+  const { made } = await createAgentFolder(folder, { identity })
+  await provision(world, '/organizations', { organization_id: identity.organizationId, name })
+  const client = { organization_id: identity.organizationId, public_jwk: made.client.publicJwk }
+  const { client_id } = await provision(world, '/clients', client)
+  await setExchangeAccess(folder, { baseUrl: world.url, clientId: String(client_id) })
+  const agent = await connectFolder(folder)
+  const skillVersions = { [SKILL.id]: SKILL.version }
+  await agent.register({ implementation: 'desk-test', implementationVersion: '1.0.0', skillVersions })
+  return agent
 }
 
 /** A draft of one side for the other, under a policy that requires a person. */

@@ -11,7 +11,7 @@ import {
   assertQuiet,
   screenshot,
 } from '@agent-exchange/testkit/browser'
-import { guardedDraft, SKILL, type DeskSide } from '../src/desk/desk.fixture.ts'
+import { guardedDraft, SKILL, type DeskSide } from '../src/desk.fixture.ts'
 import { addressOf, fillDecision, startDeskTrial, type DeskTrial } from './desk-trial.fixture.ts'
 
 let trial: DeskTrial

@@ -6,7 +6,7 @@ import { newObject } from '@agent-exchange/sdk/internal'
 import { approveDraft } from '@agent-exchange/sdk/internal/node'
 import { assertQuiet, type WatchedPage } from '@agent-exchange/testkit/browser'
 import type { Page } from 'playwright-core'
-import { guardedDraft, PASSPHRASE, SKILL } from '../src/desk/desk.fixture.ts'
+import { guardedDraft, PASSPHRASE, SKILL } from '../src/desk.fixture.ts'
 import { addressOf, fillDecision, startDeskTrial, type DeskTrial } from './desk-trial.fixture.ts'
 
 let trial: DeskTrial

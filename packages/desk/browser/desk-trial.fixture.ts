@@ -1,7 +1,7 @@
 import { startWorld } from '@agent-exchange/testkit'
 import { openBrowser, type TestBrowser, type WatchedPage } from '@agent-exchange/testkit/browser'
 import type { Page } from 'playwright-core'
-import { PASSPHRASE, startTwoDesks, type DeskSide, type TwoDesks } from '../src/desk/desk.fixture.ts'
+import { PASSPHRASE, startTwoDesks, type DeskSide, type TwoDesks } from '../src/desk.fixture.ts'
 
 type BrowserOptions = Parameters<TestBrowser['open']>[1]
 

@@ -1,6 +1,12 @@
 import type { ProtocolObject } from '@agent-exchange/protocol'
+import {
+  inReadingOrder,
+  labelOf as plainLabelOf,
+  leadOf,
+  outlineOf,
+  type Member,
+} from '@agent-exchange/sdk/internal'
 import { html, visible, type Html } from '@agent-exchange/web'
-import { inReadingOrder, labelOf as plainLabelOf, leadOf, outlineOf, type Member } from '../object-outline.ts'
 import { MAXIMUM_SHOWN_DEPTH } from './desk-limits.ts'
 
 /** An object for people. Every member is shown, unknown ones too, and every value is text. */

@@ -1,5 +1,6 @@
 import type { PackageResource } from '@agent-exchange/protocol'
 import { ExchangeError, type OpenedPackage } from '@agent-exchange/sdk'
+import { titleOf } from '@agent-exchange/sdk/internal'
 import {
   badge,
   buttonLink,
@@ -11,7 +12,6 @@ import {
   type Html,
 } from '@agent-exchange/web'
 import { pathTo, type DeskCall } from './desk-call.ts'
-import { titleOf } from '../object-outline.ts'
 import { objectView, rawView } from './object-view.ts'
 
 /** A package of a thread with what this agent may see of it. */

@@ -1,0 +1,1 @@
+export { DeskPortUnusable, startDesk, type Desk, type DeskOptions } from './desk-server.ts'
