@@ -1,10 +1,10 @@
 import { sha256 } from '#primitives'
 import { KEY_WRAPPING } from '@agent-exchange/protocol'
 import { decodeBase64url, encodeBase64url } from './base64.ts'
-import { CURVES, type Curve } from './curves.ts'
+import { CryptoError } from './errors.ts'
 import { hmacSha256 } from './hmac.ts'
 import { readEphemeralJwk } from './jwk-shape.ts'
-import { agreementKeyOf, type CryptoKey, type PrivateKey, type PublicKey } from './keys.ts'
+import { agreementKeyOf, agreeOnSecret, type CryptoKey, type PrivateKey, type PublicKey } from './keys.ts'
 import type { SealedRecipient } from './sealed-package-shape.ts'
 
 const COMMITMENT_TAG = new TextEncoder().encode('agent-exchange/content-key/v1')
@@ -26,7 +26,8 @@ export async function wrapContentKey(
   const ephemeral = await crypto.subtle.generateKey({ name: 'ECDH', namedCurve: curve }, false, [
     'deriveBits',
   ])
-  const wrappingKey = await agreeOnWrappingKey(ephemeral.privateKey, await agreementKeyOf(publicKey), curve)
+  const other = await agreementKeyOf(publicKey)
+  const wrappingKey = await wrappingKeyOf(await agreeOnSecret(ephemeral.privateKey, other, curve))
   const key = await importContentKey(contentKey, true)
   const wrapped = await crypto.subtle.wrapKey('raw', key, wrappingKey, 'AES-KW')
   const { kty, crv, x, y } = await crypto.subtle.exportKey('jwk', ephemeral.publicKey)
@@ -36,14 +37,21 @@ export async function wrapContentKey(
   }
 }
 
-/** Rejects if the entry was wrapped for another key. */
+/**
+ * Rejects if the entry was wrapped for another key. A key that cannot be used now is `key_unavailable`: that says nothing
+ * about the entry.
+ */
 export async function unwrapContentKey(
   { encrypted_key, header: { epk } }: SealedRecipient,
   privateKey: PrivateKey,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const curve = privateKey.publicJwk.crv
-  const ephemeral = await agreementKeyOf({ jwk: readEphemeralJwk(epk, { curves: [curve] }) })
-  const wrappingKey = await agreeOnWrappingKey(await agreementKeyOf(privateKey), ephemeral, curve)
+  const secret = await privateKey
+    .agree(readEphemeralJwk(epk, { curves: [curve] }))
+    .catch((cause: unknown) => {
+      throw new CryptoError('key_unavailable', { cause })
+    })
+  const wrappingKey = await wrappingKeyOf(secret)
   const wrapped = new Uint8Array(decodeBase64url(encrypted_key))
   const key = await crypto.subtle.unwrapKey('raw', wrapped, wrappingKey, 'AES-KW', 'AES-GCM', true, [
     'decrypt',
@@ -58,9 +66,7 @@ export function importContentKey(
   return crypto.subtle.importKey('raw', contentKey, 'AES-GCM', extractable, ['encrypt', 'decrypt'])
 }
 
-async function agreeOnWrappingKey(own: CryptoKey, other: CryptoKey, curve: Curve): Promise<CryptoKey> {
-  const bits = CURVES[curve].size * 8
-  const secret = new Uint8Array(await crypto.subtle.deriveBits({ name: 'ECDH', public: other }, own, bits))
+async function wrappingKeyOf(secret: Uint8Array): Promise<CryptoKey> {
   const bytes = new Uint8Array(await sha256(concatKdfInput(secret)))
   return crypto.subtle.importKey('raw', bytes, 'AES-KW', false, ['wrapKey', 'unwrapKey'])
 }

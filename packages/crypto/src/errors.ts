@@ -30,6 +30,7 @@ const SENTENCES = {
   key_not_on_curve: 'The coordinates are not a point on the curve.',
   key_use_mismatch: 'The key declares another use.',
   key_pair_mismatch: 'The private part does not belong to the public part.',
+  key_unavailable: 'The private key cannot be used now. The cause says why; try again when it can.',
 
   // Detached signatures
   signature_malformed: 'The signature is not an object with exactly key_id, algorithm and signature.',

@@ -86,10 +86,11 @@ function plus(left: Uint8Array, right: Uint8Array): Uint8Array {
   return Uint8Array.from(Buffer.from((sum % 2n ** 256n).toString(16).padStart(64, '0'), 'hex'))
 }
 
-test('a key works for its own use only, and a forged handle never works', async (t) => {
+test('a key works for its own use only, and a public key that was not imported verifies nothing', async (t) => {
   const encryption = await generateKeyPair('encryption')
   const data = utf8.encode('data')
   t.assert.throws(() => signEs256(encryption.privateKey, data), { code: 'key_use_mismatch' })
+  await t.assert.rejects(encryption.privateKey.sign(data), { code: 'key_use_mismatch' })
   const forged = { jwk: encryption.publicKey.jwk }
   await t.assert.rejects(verifyEs256(forged, data, new Uint8Array(64)), { code: 'key_curve_unsupported' })
   const again = await importPrivateJwk(encryption.privateJwk, { use: 'signing' })

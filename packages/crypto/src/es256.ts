@@ -1,5 +1,6 @@
 import { CURVES } from './curves.ts'
-import { type PrivateKey, type PublicKey, signerOf, verifierOf } from './keys.ts'
+import { CryptoError } from './errors.ts'
+import { type PrivateKey, type PublicKey, verifierOf } from './keys.ts'
 
 /** Raw r||s (RFC 7518 section 3.4). */
 export const SIGNATURE_LENGTH = 64
@@ -8,7 +9,8 @@ const ORDER = orderBytes()
 
 /** ES256: 64 bytes of r||s over SHA-256 of the data. */
 export function signEs256(key: PrivateKey, data: Uint8Array): Promise<Uint8Array> {
-  return signerOf(key)(data)
+  if (key.use !== 'signing') throw new CryptoError('key_use_mismatch')
+  return key.sign(data)
 }
 
 /**

@@ -57,6 +57,7 @@ export {
   type PrivateJwk,
   type PublicJwk,
 } from './jwk-shape.ts'
+export type { HeldKey, KeyLabel, KeyProvider } from './key-provider.ts'
 export {
   generateKeyPair,
   importPrivateJwk,

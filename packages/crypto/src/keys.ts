@@ -1,6 +1,7 @@
 import { importSigner, importVerifier, sha256 } from '#primitives'
 import { encodeBase64url } from './base64.ts'
 import { canonicalBytes } from './canonical-json.ts'
+import { type Curve, CURVES } from './curves.ts'
 import { CryptoError } from './errors.ts'
 import {
   type JwkOptions,
@@ -10,7 +11,7 @@ import {
   readPrivateJwk,
   readPublicJwk,
 } from './jwk-shape.ts'
-import type { Signer, Verifier } from './primitives.ts'
+import type { Verifier } from './primitives.ts'
 
 /** A key of the runtime, which the types of Node and of browsers name differently. */
 export type CryptoKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>
@@ -20,10 +21,20 @@ export interface PublicKey {
   readonly jwk: PublicJwk
 }
 
-/** A private key for one use. It cannot be exported. */
+/**
+ * A private key for one use. Anybody may implement it, for example for a hardware security module: the private part never
+ * comes out, only results do.
+ */
 export interface PrivateKey {
   readonly use: KeyUse
   readonly publicJwk: PublicJwk
+  /** ES256: the 64 bytes r||s over SHA-256 of the message. A key for encryption rejects. */
+  sign(message: Uint8Array): Promise<Uint8Array>
+  /**
+   * ECDH (RFC 7518 section 4.6): the x-coordinate of the shared point, in the full length of the curve. The caller has
+   * verified that the point is on the curve of this key. A key for signing rejects.
+   */
+  agree(publicJwk: PublicJwk): Promise<Uint8Array>
 }
 
 export interface KeyPair {
@@ -33,10 +44,9 @@ export interface KeyPair {
   readonly privateJwk: PrivateJwk
 }
 
-// Weak maps associate handles with runtime keys, so a forged handle is useless.
+// Weak maps associate public keys with runtime keys, so a public key that was not validated verifies nothing.
 const verifiers = new WeakMap<PublicKey, Verifier>()
-const signers = new WeakMap<PrivateKey, Signer>()
-const agreementKeys = new WeakMap<PublicKey | PrivateKey, Promise<CryptoKey>>()
+const agreementKeys = new WeakMap<PublicKey, Promise<CryptoKey>>()
 
 /**
  * Validates and imports a public JWK. Importing is expensive, so keep the handle.
@@ -57,14 +67,13 @@ export async function importPrivateJwk(
 ): Promise<PrivateKey> {
   const { use } = options
   const { d, ...publicJwk } = readPrivateJwk(jwk, options)
-  const key: PrivateKey = Object.freeze({ use, publicJwk: Object.freeze(publicJwk) })
   // WebCrypto refuses a private key with a foreign public key; node:crypto does not check.
   const agreementKey = await importAgreementKey({ ...publicJwk, d }).catch(() => {
     throw new CryptoError('key_pair_mismatch')
   })
-  if (use === 'signing') signers.set(key, await importSigner({ ...publicJwk, d }))
-  else agreementKeys.set(key, Promise.resolve(agreementKey))
-  return key
+  const sign = use === 'signing' ? await importSigner({ ...publicJwk, d }) : refuseUse
+  const agree = use === 'encryption' ? agreementBy(agreementKey) : refuseUse
+  return Object.freeze({ use, publicJwk: Object.freeze(publicJwk), sign, agree })
 }
 
 /**
@@ -95,20 +104,27 @@ export function verifierOf(key: PublicKey): Verifier {
   return verifier
 }
 
-export function signerOf(key: PrivateKey): Signer {
-  const signer = signers.get(key)
-  if (signer === undefined) throw new CryptoError('key_use_mismatch')
-  return signer
-}
-
-export function agreementKeyOf(key: PublicKey | PrivateKey): Promise<CryptoKey> {
+export function agreementKeyOf(key: PublicKey): Promise<CryptoKey> {
   let agreementKey = agreementKeys.get(key)
   if (agreementKey === undefined) {
-    if (!('jwk' in key)) throw new CryptoError('key_use_mismatch')
     agreementKey = importAgreementKey(key.jwk)
     agreementKeys.set(key, agreementKey)
   }
   return agreementKey
+}
+
+/** ECDH with a key of the runtime: the x-coordinate of the shared point. */
+export async function agreeOnSecret(own: CryptoKey, other: CryptoKey, curve: Curve): Promise<Uint8Array> {
+  const bits = CURVES[curve].size * 8
+  return new Uint8Array(await crypto.subtle.deriveBits({ name: 'ECDH', public: other }, own, bits))
+}
+
+function agreementBy(own: CryptoKey): PrivateKey['agree'] {
+  return async (publicJwk) => agreeOnSecret(own, await importAgreementKey(publicJwk), publicJwk.crv)
+}
+
+async function refuseUse(): Promise<never> {
+  throw new CryptoError('key_use_mismatch')
 }
 
 function importAgreementKey(jwk: PublicJwk | PrivateJwk): Promise<CryptoKey> {

@@ -1,8 +1,11 @@
+import { createPrivateKey, createPublicKey, diffieHellman, sign } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { flattenedDecrypt, GeneralEncrypt } from 'jose'
 import { encodeBase64url } from './base64.ts'
-import { generateKeyPair, importPrivateJwk, importPublicJwk } from './keys.ts'
+import { signEs256, verifyEs256 } from './es256.ts'
+import type { KeyUse, PrivateJwk } from './jwk-shape.ts'
+import { generateKeyPair, importPrivateJwk, importPublicJwk, type PrivateKey } from './keys.ts'
 import { openPackage, sealPackage } from './sealed-package.ts'
 import { readSealedPackage } from './sealed-package-shape.ts'
 
@@ -245,4 +248,34 @@ test('another content type or curve is accepted if the caller allows it (O-28, O
     (await openPackage(mixed, { kid: 'key_a', privateKey: a.privateKey }, { curves })).plaintext,
     text('y'),
   )
+})
+
+/** A private key of somebody else's making: node:crypto stands in for a hardware security module. */
+function keyElsewhere({ d, ...publicJwk }: PrivateJwk, use: KeyUse): PrivateKey {
+  const key = createPrivateKey({ key: { ...publicJwk, d }, format: 'jwk' })
+  return {
+    use,
+    publicJwk,
+    sign: async (message) => sign('sha256', message, { key, dsaEncoding: 'ieee-p1363' }),
+    agree: async (other) =>
+      diffieHellman({ privateKey: key, publicKey: createPublicKey({ key: { ...other }, format: 'jwk' }) }),
+  }
+}
+
+test('a private key may be implemented elsewhere: it opens packages and signs', async (t) => {
+  const privateKey = keyElsewhere(b.privateJwk, 'encryption')
+  const { plaintext } = await openPackage(sealed, { kid: 'key_b', privateKey })
+  t.assert.equal(Buffer.from(plaintext).toString(), 'content')
+  const signing = keyElsewhere(b.privateJwk, 'signing')
+  t.assert.equal(await verifyEs256(b.publicKey, text('data'), await signEs256(signing, text('data'))), true)
+  t.assert.throws(() => signEs256(privateKey, text('data')), { code: 'key_use_mismatch' })
+})
+
+test('[PKG-08] a key that cannot be used now says nothing about the package', async (t) => {
+  const cause = new Error('the module is away')
+  const privateKey = { ...keyElsewhere(b.privateJwk, 'encryption'), agree: () => Promise.reject(cause) }
+  await t.assert.rejects(openPackage(sealed, { kid: 'key_b', privateKey }), {
+    code: 'key_unavailable',
+    cause,
+  })
 })

@@ -112,11 +112,18 @@ export async function openPackage(
   if (privateKey.use !== 'encryption') throw new CryptoError('key_use_mismatch')
   // Two agents may use the same key id, so both entries can have this kid; only one of them opens.
   return Promise.any(own.map(async (entry) => decrypt(jwe, await unwrapContentKey(entry, privateKey)))).catch(
-    () => {
-      // One error for every cause, because the failed step would help only an attacker.
+    ({ errors }: AggregateError) => {
+      // A package must not be refused for good because a key is away for a minute.
+      const unavailable = errors.find(isUnavailable)
+      if (unavailable) throw unavailable
+      // One error for every other cause, because the failed step would help only an attacker.
       throw new CryptoError('sealed_not_opened')
     },
   )
+}
+
+function isUnavailable(error: unknown): error is CryptoError {
+  return error instanceof CryptoError && error.code === 'key_unavailable'
 }
 
 /** Opens a sealed package with the content key that one of its recipients disclosed. */

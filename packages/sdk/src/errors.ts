@@ -31,6 +31,8 @@ const HINTS = {
   key_already_made:
     'The key store already has a key for this role and stage. Use it, or finish its rotation first.',
   key_missing: 'The key store has no such key. Create the keys of the agent first.',
+  key_unavailable:
+    'The private key cannot be used now; the cause says why. Check the module that holds it, and try again: nothing was decided.',
   key_store_locked:
     'The key store is encrypted, and the passphrase is missing or wrong. Pass the passphrase of the keys.',
   key_store_exposed:

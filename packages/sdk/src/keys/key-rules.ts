@@ -55,6 +55,11 @@ export function missing(keyId: string): ExchangeError {
   return new ExchangeError('key_missing', { details: { keyId } })
 }
 
+/** The key exists, and whoever holds it cannot use it now. */
+export function unavailable(keyId: string, cause: unknown): ExchangeError {
+  return new ExchangeError('key_unavailable', { details: { keyId }, retryable: true, cause })
+}
+
 /** A role has at most one current and one next key, so that the key in use is unambiguous. */
 function requireOneEach<K extends OwnKey>(keys: readonly K[]): readonly K[] {
   const places = keys.filter(({ stage }) => stage !== 'previous').map(({ role, stage }) => `${role} ${stage}`)

@@ -3,10 +3,11 @@ import { shapeValidator, type Shape } from '@agent-exchange/protocol'
 import { Type } from 'typebox'
 import type { OwnKey } from '../keys/key-store.ts'
 
+/** Where the private part is: in the file, or at a key provider under this reference. */
+export type PrivatePart = { readonly privateJwk: PrivateJwk } | { readonly reference: string }
+
 /** A key with its private part, as it never leaves the store. */
-export interface StoredKey extends OwnKey {
-  readonly privateJwk: PrivateJwk
-}
+export type StoredKey = OwnKey & PrivatePart
 
 export const KEY_FILE_FORMAT = 'aex-keys'
 export const KEY_FILE_VERSION = 1
@@ -24,18 +25,18 @@ const integer = (maximum: number) => Type.Integer({ minimum: 1, maximum })
 const jwkMembers = { kty: Type.Literal('EC'), crv: Type.Literal('P-256'), x: text, y: text }
 export const publicJwkShape = Type.Unsafe<PublicJwk>(Type.Object(jwkMembers, CLOSED))
 export const privateJwkShape = Type.Unsafe<PrivateJwk>(Type.Object({ ...jwkMembers, d: text }, CLOSED))
-const keyRecord = Type.Object(
-  {
-    key_id: text,
-    role: Type.Enum(['client', 'signing', 'encryption']),
-    stage: Type.Enum(['next', 'current', 'previous']),
-    created_at: text,
-    replaces: Type.Optional(text),
-    revocations: Type.Optional(Type.Array(text, { maxItems: MAXIMUM_REVOCATIONS })),
-    private_jwk: privateJwkShape,
-  },
-  CLOSED,
-)
+const recordMembers = {
+  key_id: text,
+  role: Type.Enum(['client', 'signing', 'encryption']),
+  stage: Type.Enum(['next', 'current', 'previous']),
+  created_at: text,
+  replaces: Type.Optional(text),
+  revocations: Type.Optional(Type.Array(text, { maxItems: MAXIMUM_REVOCATIONS })),
+}
+const keyRecord = Type.Union([
+  Type.Object({ ...recordMembers, private_jwk: privateJwkShape }, CLOSED),
+  Type.Object({ ...recordMembers, public_jwk: publicJwkShape, reference: text }, CLOSED),
+])
 type KeyRecord = Shape<typeof keyRecord>
 const records = Type.Array(keyRecord, { maxItems: MAXIMUM_KEYS })
 
@@ -65,7 +66,7 @@ export const keyFile = shapeValidator(keyFileShape, 'SDK')
 export const keyRecords = shapeValidator(records, 'SDK')
 
 export function toRecord(key: StoredKey): KeyRecord {
-  const { keyId, role, stage, createdAt, replaces, revocations, privateJwk } = key
+  const { keyId, role, stage, createdAt, replaces, revocations } = key
   return {
     key_id: keyId,
     role,
@@ -73,20 +74,26 @@ export function toRecord(key: StoredKey): KeyRecord {
     created_at: createdAt,
     ...(replaces !== undefined && { replaces }),
     ...(revocations && { revocations }),
-    private_jwk: privateJwk,
+    ...('reference' in key
+      ? { public_jwk: key.publicJwk, reference: key.reference }
+      : { private_jwk: key.privateJwk }),
   }
 }
 
 export function fromRecord(key: KeyRecord): StoredKey {
-  const { d: _, ...publicJwk } = key.private_jwk
   return {
     keyId: key.key_id,
     role: key.role,
     stage: key.stage,
-    publicJwk,
     createdAt: key.created_at,
     ...(key.replaces !== undefined && { replaces: key.replaces }),
     ...(key.revocations && { revocations: key.revocations }),
-    privateJwk: key.private_jwk,
+    ...partsOf(key),
   }
+}
+
+function partsOf(key: KeyRecord): Pick<OwnKey, 'publicJwk'> & PrivatePart {
+  if ('reference' in key) return { publicJwk: key.public_jwk, reference: key.reference }
+  const { d: _, ...publicJwk } = key.private_jwk
+  return { publicJwk, privateJwk: key.private_jwk }
 }

@@ -9,6 +9,7 @@ import { signEs256 } from '@agent-exchange/crypto'
 import { ExchangeError } from '../errors.ts'
 import type { NewKey } from '../keys/key-store.ts'
 import { testKeyStore } from '../keys/key-store-contract.fixture.ts'
+import { createMemoryKeyProvider } from '../keys/memory-key-provider.fixture.ts'
 import { openFileKeyStore } from './file-key-store.ts'
 import { withFileLock } from './file-lock.ts'
 
@@ -27,6 +28,45 @@ const code = (expected: string) => (error: unknown) => {
 
 testKeyStore('in a file', () => openFileKeyStore(freshFile()))
 testKeyStore('in a locked file', () => openFileKeyStore(freshFile(), { passphrase, cost }))
+testKeyStore('in a module', () => openFileKeyStore(freshFile(), { keyProvider: createMemoryKeyProvider() }))
+
+test('with a key provider the file has a reference, and a key of before still works', async () => {
+  const file = freshFile()
+  const old = await openFileKeyStore(file).generate(signing)
+  const keyProvider = createMemoryKeyProvider()
+  const store = openFileKeyStore(file, { keyProvider })
+  const made = await store.generate({ ...signing, stage: 'next', replaces: old.keyId })
+  const records = (JSON.parse(readFileSync(file, 'utf8')) as { keys: object[] }).keys
+  assert.deepEqual(
+    records.map((record) => ['private_jwk' in record, 'reference' in record]),
+    [
+      [true, false],
+      [false, true],
+    ],
+  )
+  for (const { keyId } of [old, made])
+    assert.equal((await signEs256(await store.privateKey(keyId), new Uint8Array(3))).length, 64)
+  await assert.rejects(openFileKeyStore(file).privateKey(made.keyId), code('key_store_unavailable'))
+  const other = createMemoryKeyProvider()
+  await other.generate({ use: 'signing', label: 'somebody else' })
+  const swapped = openFileKeyStore(file, { keyProvider: other })
+  await assert.rejects(swapped.privateKey(made.keyId), code('key_store_unreadable'))
+})
+
+test('a module that is away is an error that may be retried, and works again when it is back', async () => {
+  const keyProvider = createMemoryKeyProvider()
+  const store = openFileKeyStore(freshFile(), { keyProvider })
+  const { keyId } = await store.generate(signing)
+  keyProvider.isAway = true
+  const retryable = (error: unknown) => code('key_unavailable')(error) && (error as ExchangeError).retryable
+  await assert.rejects(store.privateKey(keyId), retryable)
+  keyProvider.isAway = false
+  const handle = await store.privateKey(keyId)
+  keyProvider.isAway = true
+  await assert.rejects(signEs256(handle, new Uint8Array(3)), retryable)
+  keyProvider.isAway = false
+  assert.equal((await signEs256(handle, new Uint8Array(3))).length, 64)
+})
 
 test('keys outlive their process, in a file that only its owner can read', async () => {
   const file = freshFile()

@@ -1,7 +1,14 @@
-import { generateKeyPair, importPrivateJwk, parseStrictJson, type PrivateKey } from '@agent-exchange/crypto'
+import {
+  generateKeyPair,
+  importPrivateJwk,
+  parseStrictJson,
+  type KeyProvider,
+  type PrivateKey,
+} from '@agent-exchange/crypto'
 import { ExchangeError } from '../errors.ts'
+import { privateKeyHeldBy } from '../keys/held-key.ts'
 import { describeKey, missing, useOf, withKey, withRevocation, withStages } from '../keys/key-rules.ts'
-import type { KeyStore, OwnKey } from '../keys/key-store.ts'
+import type { KeyStore, NewKey, OwnKey } from '../keys/key-store.ts'
 import {
   fromRecord,
   KEY_FILE_FORMAT,
@@ -10,6 +17,7 @@ import {
   keyRecords,
   toRecord,
   type LockedKeys,
+  type PrivatePart,
   type StoredKey,
 } from './file-key-store-format.ts'
 import { createPassphraseLock } from './passphrase-cipher.ts'
@@ -21,6 +29,8 @@ export interface FileKeyStoreOptions {
   readonly passphrase?: string
   /** scrypt's parameters for a new file. */
   readonly cost?: Pick<LockedKeys, 'n' | 'r' | 'p'>
+  /** Makes and holds the private keys, for example a PKCS#11 module. The file then has references to them. */
+  readonly keyProvider?: KeyProvider
 }
 
 /**
@@ -33,7 +43,7 @@ export interface FileKeyStoreOptions {
  * await makeAgentKeys(keys, { identity, now: () => new Date() })
  */
 export function openFileKeyStore(file: string, options: FileKeyStoreOptions = {}): KeyStore {
-  const { passphrase, cost } = options
+  const { passphrase, cost, keyProvider } = options
   const lock = passphrase === undefined ? undefined : createPassphraseLock(passphrase, cost)
   const handles = new Map<string, Promise<PrivateKey>>()
 
@@ -71,13 +81,20 @@ export function openFileKeyStore(file: string, options: FileKeyStoreOptions = {}
     }
   }
 
+  async function open(key: StoredKey): Promise<PrivateKey> {
+    if ('reference' in key) return privateKeyHeldBy(keyProvider, key)
+    return importPrivateJwk(key.privateJwk, { use: useOf(key.role) }).catch((cause: unknown) => {
+      throw unreadable(file, 'A private key does not belong to its public part.', cause)
+    })
+  }
+
   return {
     list: async () => (await read()).map(publicSide),
 
     async generate(key) {
-      const { publicKey, privateJwk } = await generateKeyPair(useOf(key.role))
-      const made = await describeKey(key, publicKey.jwk)
-      await change((keys) => withKey(keys, { ...made, privateJwk }))
+      const { publicJwk, ...part } = await generatePart(key, keyProvider)
+      const made = await describeKey(key, publicJwk)
+      await change((keys) => withKey(keys, { ...made, ...part }))
       return made
     },
 
@@ -86,12 +103,10 @@ export function openFileKeyStore(file: string, options: FileKeyStoreOptions = {}
       if (known) return known
       const stored = (await read()).find((key) => key.keyId === keyId)
       if (!stored) throw missing(keyId)
-      const handle = importPrivateJwk(stored.privateJwk, { use: useOf(stored.role) }).catch(
-        (cause: unknown) => {
-          handles.delete(keyId)
-          throw unreadable(file, 'A private key does not belong to its public part.', cause)
-        },
-      )
+      const handle = open(stored).catch((cause: unknown) => {
+        handles.delete(keyId)
+        throw cause
+      })
       handles.set(keyId, handle)
       return handle
     },
@@ -102,8 +117,21 @@ export function openFileKeyStore(file: string, options: FileKeyStoreOptions = {}
   }
 }
 
+async function generatePart(
+  { role }: NewKey,
+  provider: KeyProvider | undefined,
+): Promise<Pick<OwnKey, 'publicJwk'> & PrivatePart> {
+  const use = useOf(role)
+  if (provider) {
+    const { reference, privateKey } = await provider.generate({ use, label: `agent ${role}` })
+    return { publicJwk: privateKey.publicJwk, reference }
+  }
+  const { publicKey, privateJwk } = await generateKeyPair(use)
+  return { publicJwk: publicKey.jwk, privateJwk }
+}
+
 function publicSide(key: StoredKey): OwnKey {
-  const { privateJwk: _, ...own } = key
+  const { privateJwk: _, reference: __, ...own } = { privateJwk: undefined, reference: undefined, ...key }
   return own
 }
 

@@ -7,6 +7,7 @@ import { startAgent, startAgents } from '../agents.fixture.ts'
 import type { AgentContext } from '../context.ts'
 import { createContext } from '../create-context.ts'
 import { ExchangeError } from '../errors.ts'
+import { createMemoryKeyStore } from '../keys/memory-key-store.ts'
 import { behindLiar, sendCrafted } from '../send/crafted.fixture.ts'
 import { SECRET_WORDS } from '../send/drafts.fixture.ts'
 import { openPackage } from './open-package.ts'
@@ -245,6 +246,23 @@ test('[PKG-01] the error names the difference: an envelope that was serialized a
   )
   const error = await refusal(openPackage(proxy, sent.package_id))
   assert.match(error.message, /serialized again/)
+})
+
+test('[PKG-08] a module that is away refuses no package: no receipt is sent, and it opens when the module is back', async () => {
+  const keys = createMemoryKeyStore()
+  let isAway = false
+  const privateKey = async (keyId: string) => {
+    const key = await keys.privateKey(keyId)
+    const away = () => Promise.reject(new Error('the module is away'))
+    return { ...key, agree: isAway ? away : key.agree }
+  }
+  const dora = await startAgent(world, 'dora', { keys: { ...keys, privateKey } })
+  const sent = await sendCrafted(acme, dora)
+  isAway = true
+  const error = await isRefused(dora, sent, 'key_unavailable', [])
+  assert.ok(error.retryable)
+  isAway = false
+  assert.equal((await openPackage(dora, sent.package_id)).object.id, sent.package_id)
 })
 
 test('content beyond the limit is not read, and the sender learns that it failed', async () => {

@@ -19,6 +19,7 @@ import {
 } from '@agent-exchange/protocol'
 import type { AgentContext } from '../context.ts'
 import { ExchangeError, type ExchangeErrorCode } from '../errors.ts'
+import { unavailable } from '../keys/key-rules.ts'
 import type { PeerKey } from '../peers/peer-directory.ts'
 import type { Arrival } from './arrival.ts'
 import { signatureFailure } from './explain-signature.ts'
@@ -104,6 +105,7 @@ export async function unseal(context: AgentContext, { jwe }: ParsedEnvelope): Pr
   const privateKey = await context.keys.privateKey(own.keyId)
   const contentTypes = [MEDIA_TYPE.reasoningPackage, ...context.deployment.profile['O-35'].content_types]
   return openSealed(jwe, { kid: own.keyId, privateKey }, { contentTypes }).catch((cause: unknown) => {
+    if (cause instanceof CryptoError && cause.code === 'key_unavailable') throw unavailable(own.keyId, cause)
     throw new ExchangeError('content_not_opened', { details: { keyId: own.keyId }, cause })
   })
 }
