@@ -7,21 +7,23 @@ export function workspaceOf(specifier: string): string | undefined {
   return specifier.startsWith(SCOPE) ? specifier.slice(SCOPE.length).split('/')[0] : undefined
 }
 
-/** protocol ← crypto ← log ← { service, sdk } ← cli, sdk ← { edc, mcp, desk } ← cli, web ← { log, service, desk }, database ← service. Service and SDK share only the network protocol. */
+/** protocol ← crypto ← log ← { service, sdk } ← cli, sdk ← { edc, mcp, desk } ← cli, web ← { log, service, desk }, database ← server ← { service, gateway }, sdk ← gateway ← cli. Service and SDK share only the network protocol. */
 export const PACKAGE_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   protocol: [],
   crypto: ['protocol'],
   log: ['protocol', 'crypto', 'web'],
   web: [],
   database: [],
-  service: ['protocol', 'crypto', 'log', 'web', 'database'],
+  server: ['database'],
+  service: ['protocol', 'crypto', 'log', 'web', 'database', 'server'],
   sdk: ['protocol', 'crypto', 'log'],
   edc: ['protocol', 'crypto', 'log', 'sdk'],
   mcp: ['protocol', 'crypto', 'log', 'sdk'],
   desk: ['protocol', 'crypto', 'log', 'sdk', 'web'],
+  gateway: ['protocol', 'crypto', 'log', 'sdk', 'database', 'server', 'web', 'mcp', 'desk'],
   'edc-simulator': ['sdk', 'edc'],
-  cli: ['protocol', 'crypto', 'log', 'database', 'service', 'sdk', 'edc', 'mcp', 'desk'],
-  testkit: ['protocol', 'crypto', 'log', 'database', 'service', 'sdk', 'cli'],
+  cli: ['protocol', 'crypto', 'log', 'database', 'server', 'service', 'gateway', 'sdk', 'edc', 'mcp', 'desk'],
+  testkit: ['protocol', 'crypto', 'log', 'database', 'server', 'service', 'sdk', 'cli'],
 }
 
 /** Private packages that only tests import, each with the folders that may load it on demand all the same. */
@@ -178,6 +180,7 @@ export const RESERVED_CODE: readonly (Reserved & { readonly code: RegExp })[] = 
       'packages/log/',
       'packages/web/',
       'packages/database/',
+      'packages/server/',
       'packages/service/',
       'packages/sdk/',
       'packages/edc/',
@@ -195,9 +198,10 @@ export const RESERVED_CODE: readonly (Reserved & { readonly code: RegExp })[] = 
       'packages/log/',
       'packages/web/',
       'packages/database/',
+      'packages/server/',
       'packages/service/',
     ],
-    except: ['packages/service/src/kernel/clock.ts'],
-    why: 'only service/src/kernel/clock.ts reads the clock: take the time as an argument',
+    except: ['packages/server/src/clock.ts'],
+    why: 'only server/src/clock.ts reads the clock: take the time as an argument',
   },
 ]

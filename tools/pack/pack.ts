@@ -16,7 +16,12 @@ const HELP = `Packs the packages of this repository as tarballs, because no regi
     --to FOLDER                                  where to write the tarballs (default tarballs/ in this checkout)`
 
 /** An agent needs neither, and no PostgreSQL. */
-const OF_SERVICE = new Set(['@agent-exchange/database', '@agent-exchange/service'])
+const OF_SERVICE = new Set([
+  '@agent-exchange/database',
+  '@agent-exchange/gateway',
+  '@agent-exchange/server',
+  '@agent-exchange/service',
+])
 const run = promisify(execFile)
 /** npm runs scripts in the checkout; paths are relative to the folder of the user. */
 const here = process.env['INIT_CWD'] ?? process.cwd()

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { withinTime } from '../../packages/service/src/kernel/within-time.ts'
+import { withinTime } from '@agent-exchange/server/within-time'
 
 const REQUEST_LIMIT_MS = 10_000
 const PAUSE_MS = 50

@@ -16,8 +16,8 @@ import {
   type ReadTile,
 } from '@agent-exchange/log'
 import type { Queries } from '@agent-exchange/database'
-import { systemClock } from '../../packages/service/src/kernel/clock.ts'
-import { decryptPrivateKey } from '../../packages/service/src/platform-keys/master-key.ts'
+import { systemClock } from '@agent-exchange/server/clock'
+import { decryptPrivateKey } from '@agent-exchange/server/master-key'
 import { readSecrets } from '../../packages/service/src/platform-keys/platform-secrets.ts'
 import { askWitness } from '../../packages/service/src/features/transparency-log/witness-client.ts'
 import { isPublished, statusWhen } from './log-under-trial.ts'

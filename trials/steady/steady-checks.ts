@@ -1,4 +1,4 @@
-import { DAY_SECONDS, secondsAfter } from '../../packages/service/src/kernel/clock.ts'
+import { DAY_SECONDS, secondsAfter } from '@agent-exchange/server/clock'
 import { startOfIds } from '../../packages/service/src/kernel/ids.ts'
 import {
   ATTEMPTS,

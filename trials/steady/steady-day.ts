@@ -9,7 +9,7 @@ import {
 } from '../../packages/service/src/features/retention/partitioned-tables.ts'
 import { makePartitions } from '../../packages/service/src/features/retention/make-partitions.ts'
 import { removeExpired } from '../../packages/service/src/features/retention/retention.ts'
-import { DAY_SECONDS } from '../../packages/service/src/kernel/clock.ts'
+import { DAY_SECONDS } from '@agent-exchange/server/clock'
 import type { WebhookKeys } from '../../packages/service/src/platform-keys/webhook-keys.ts'
 import { stolenTimeMeter } from './stolen-time.ts'
 

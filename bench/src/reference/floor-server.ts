@@ -8,7 +8,7 @@ import { createAgentServer } from '../../../packages/service/src/http/agent-serv
 import { createAgentBodyBudget } from '../../../packages/service/src/http/body-budget.ts'
 import { createConcurrencyLimit } from '../../../packages/service/src/http/concurrency-limit.ts'
 import { createRateLimit } from '../../../packages/service/src/http/rate-limit.ts'
-import { systemClock } from '../../../packages/service/src/kernel/clock.ts'
+import { systemClock } from '@agent-exchange/server/clock'
 import type { Context } from '../../../packages/service/src/kernel/context.ts'
 import { randomId } from '../../../packages/service/src/kernel/ids.ts'
 import type { MutationPipeline } from '../../../packages/service/src/kernel/mutation-pipeline.ts'

@@ -97,7 +97,7 @@ test('without the service, its commands say how to install it, and the others wo
     await assert.rejects(run(name, '--keep', 'x'), {
       name: 'Error',
       message: new RegExp(
-        `^aex ${name} needs the service\\. Install it: npm install FOLDER/agent-exchange-database-0\\.1\\.0\\.tgz FOLDER/agent-exchange-service-0\\.1\\.0\\.tgz, `,
+        `^aex ${name} needs the service\\. Install it: npm install FOLDER/agent-exchange-database-0\\.1\\.0\\.tgz FOLDER/agent-exchange-server-0\\.1\\.0\\.tgz FOLDER/agent-exchange-service-0\\.1\\.0\\.tgz, `,
         'u',
       ),
     })

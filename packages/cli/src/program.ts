@@ -154,7 +154,9 @@ const described = ({ name, summary }: Entry) => new Command(name).description(su
 
 async function loaded(each: Entry, hasService: boolean): Promise<Command> {
   if (!each.needsService || hasService) return each.load()
-  const tarballs = ['database', 'service'].map((name) => `FOLDER/agent-exchange-${name}-${VERSION}.tgz`)
+  const tarballs = ['database', 'server', 'service'].map(
+    (name) => `FOLDER/agent-exchange-${name}-${VERSION}.tgz`,
+  )
   const missing =
     `aex ${each.name} needs the service. Install it: npm install ${tarballs.join(' ')}, where FOLDER has the tarballs of ` +
     '"npm run pack" (docs/installing.md)'

@@ -2,15 +2,13 @@ import type { PolicyWitness } from '@agent-exchange/log'
 import type { DeploymentProfile } from '@agent-exchange/protocol'
 import type { OperatorSignOnConfig } from './operator-sign-on.ts'
 import type { TracingConfig } from './tracing.ts'
+import type { LogLevel, MasterKeySettings, TlsConfig } from '@agent-exchange/server/settings'
 
 export const ROLES = ['all', 'api', 'worker'] as const
 export type Role = (typeof ROLES)[number]
 
-export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
-export type LogLevel = (typeof LOG_LEVELS)[number]
-
 /** The complete, validated configuration. No other code reads the environment. */
-export interface Config {
+export interface Config extends MasterKeySettings {
   readonly host: string
   readonly port: number
   readonly operatorHost: string
@@ -44,12 +42,6 @@ export interface Config {
   readonly workers: number
   /** Whether this process may create the first operator. Its token is then in the data directory of this process. */
   readonly createsFirstOperator: boolean
-  /** 32 bytes. Undefined: `withMasterKey` reads or generates the one in the data directory. */
-  readonly masterKey: Uint8Array | undefined
-  /** Also accepted until the master key has been rotated. */
-  readonly previousMasterKey?: Uint8Array | undefined
-  /** Where the keys came from. The service reads this file again; without it, it keeps the keys. */
-  readonly masterKeyFile?: string
   readonly smtp: SmtpConfig | undefined
   readonly logLevel: LogLevel
   /** Also on a terminal; `aex serve --json`. */
@@ -58,23 +50,6 @@ export interface Config {
   readonly witnesses: readonly PolicyWitness[]
   /** Undefined: no traces, and none of their code is loaded. */
   readonly tracing: TracingConfig | undefined
-}
-
-/** PEM text, not file names. */
-export interface TlsConfig {
-  readonly certificate: string
-  readonly key: string
-  /** Undefined: no client certificate is requested. */
-  readonly clientCa: string | undefined
-  /** Where the text came from. The service watches these files; without them it keeps the text. */
-  readonly files?: TlsFiles
-}
-
-/** Paths of PEM files. */
-export interface TlsFiles {
-  readonly certificate: string
-  readonly key: string
-  readonly clientCa: string | undefined
 }
 
 /** Certificate authorities. */

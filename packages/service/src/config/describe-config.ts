@@ -1,7 +1,12 @@
-import { ConfigError, type InvalidSetting } from './config-error.ts'
+import {
+  ConfigError,
+  hidePassword,
+  valueOf,
+  type Environment,
+  type InvalidSetting,
+} from '@agent-exchange/server/settings'
 import { readConfig } from './read-config.ts'
-import { hidePassword } from './urls.ts'
-import { VARIABLES, valueOf, type Environment, type Variable } from './variables.ts'
+import { VARIABLES, type Variable } from './variables.ts'
 
 /** A row of `aex config`. */
 export interface ConfigRow {
@@ -26,7 +31,7 @@ const URLS_WITH_PASSWORD = new Set([
 export function describeConfig(env: Environment): ConfigRow[] {
   const { publicUrl, wrong } = check(env)
   return VARIABLES.map((variable: Variable) => {
-    const given = valueOf(env, variable.name as (typeof VARIABLES)[number]['name'])
+    const given = valueOf(env, variable.name)
     const unset = variable.name === 'AEX_PUBLIC_URL' && publicUrl ? publicUrl : variable.default
     return {
       name: variable.name,

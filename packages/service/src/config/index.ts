@@ -1,13 +1,18 @@
+export {
+  ConfigError,
+  masterKeyFile,
+  namesSeveralHosts,
+  readCertificates,
+  readMasterKeyFile,
+  SettingError,
+  splitCertificates,
+  withMasterKey,
+  type Environment,
+  type InvalidSetting,
+} from '@agent-exchange/server/settings'
+export { fingerprint, type MasterKeys } from '@agent-exchange/server/master-key'
 export * from './config.ts'
-export * from './config-error.ts'
 export { readDatabasePlace, type DatabasePlace } from './database-place.ts'
 export * from './describe-config.ts'
-export { masterKeyFile, withMasterKey } from './master-key.ts'
-export { readMasterKeyFile } from './master-key-text.ts'
-export { fingerprint, type MasterKeys } from '../platform-keys/master-key.ts'
-export { readCertificates, readTlsFiles, splitCertificates } from './pem-files.ts'
 export { readConfig } from './read-config.ts'
-export type { Environment } from './variables.ts'
-export { SettingError } from './settings-reader.ts'
 export { showConfig } from './show-config.ts'
-export { namesSeveralHosts } from './urls.ts'

@@ -1,7 +1,6 @@
 import { OPERATOR_ROLES, type OperatorRole } from '../kernel/operator-roles.ts'
-import { isLoopback } from './listener-addresses.ts'
-import { readNamedFile, SettingError, type SettingsReader } from './settings-reader.ts'
-import { parseIssuer } from './urls.ts'
+import { isLoopback, readNamedFile, SettingError, parseIssuer } from '@agent-exchange/server/settings'
+import type { ServiceSettings } from './service-settings.ts'
 
 /** Sign-in of operators with the identity provider of their company (OpenID Connect). */
 export interface OperatorSignOnConfig {
@@ -22,7 +21,7 @@ const MAPPING = /^([\w.-]{1,128}):(.+)$/u
 const MAXIMUM_GROUPS = 100
 
 /** A half-set group is an error, because sign-in would fail only when somebody tries it. */
-export function readOperatorSignOn(settings: SettingsReader): OperatorSignOnConfig | undefined {
+export function readOperatorSignOn(settings: ServiceSettings): OperatorSignOnConfig | undefined {
   const { checked, value, reject } = settings
   const issuer = checked('AEX_OPERATOR_OIDC_ISSUER', parseIssuer)
   const clientId = value('AEX_OPERATOR_OIDC_CLIENT_ID')

@@ -1,6 +1,6 @@
 import { CryptoError, parseStrictJson } from '@agent-exchange/crypto'
 import { createProfile, type DeploymentProfile } from '@agent-exchange/protocol'
-import { readNamedFile, SettingError } from './settings-reader.ts'
+import { readNamedFile, SettingError } from '@agent-exchange/server/settings'
 
 const MAXIMUM_DEPTH = 100
 

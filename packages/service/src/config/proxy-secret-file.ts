@@ -1,10 +1,11 @@
-import { readNamedFile, SettingError, type SettingsReader } from './settings-reader.ts'
+import { readNamedFile, SettingError } from '@agent-exchange/server/settings'
+import type { ServiceSettings } from './service-settings.ts'
 
 /** Visible ASCII, as a header value has it. */
 const SECRET = /^[\x21-\x7e]{32,512}$/u
 
 /** Valid combinations: proxies alone, or proxies and the secret that they send. */
-export function readProxySecret({ checked, value, reject }: SettingsReader): string | undefined {
+export function readProxySecret({ checked, value, reject }: ServiceSettings): string | undefined {
   const secret = checked('AEX_PROXY_SECRET_FILE', (path) => {
     const text = readNamedFile(path).trim()
     if (!SECRET.test(text))

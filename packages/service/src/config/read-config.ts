@@ -1,28 +1,45 @@
 import { resolve } from 'node:path'
 import { DEFAULT_PROFILE } from '@agent-exchange/protocol'
-import { listenerUrl, isLoopback, parseHost, parsePort, parseProxies } from './listener-addresses.ts'
-import { ConfigError } from './config-error.ts'
-import { LOG_LEVELS, ROLES, type Config, type SmtpConfig } from './config.ts'
-import { readOperatorSignOn } from './operator-sign-on.ts'
-import { readCertificates, readForwardedClientCa, readTls } from './pem-files.ts'
-import { readProfile } from './profile-file.ts'
-import { readProxySecret } from './proxy-secret-file.ts'
-import { readMasterKeys } from './read-master-keys.ts'
-import { SettingError, settingsReader, type SettingsReader } from './settings-reader.ts'
 import {
+  ConfigError,
+  isLoopback,
+  listenerUrl,
+  LOG_LEVELS,
+  oneOf,
   parseConsoleUrl,
   parseDatabaseUrl,
+  parseFlag,
+  parseHost,
   parseIssuer,
   parseMailbox,
+  parsePort,
+  parseProxies,
   parsePublicUrl,
   parseSmtpUrl,
-} from './urls.ts'
+  readCertificates,
+  readMasterKeys,
+  SettingError,
+  type Environment,
+} from '@agent-exchange/server/settings'
+import { ROLES, type Config, type SmtpConfig } from './config.ts'
+import { readOperatorSignOn } from './operator-sign-on.ts'
+import { readForwardedClientCa, readTls } from './pem-files.ts'
+import { readProfile } from './profile-file.ts'
+import { readProxySecret } from './proxy-secret-file.ts'
+import { serviceSettings, type ServiceSettings } from './service-settings.ts'
 import { readTracing } from './tracing.ts'
-import { defaultOf, type Environment } from './variables.ts'
+import { defaultOf } from './variables.ts'
 import { readWitnessPolicy } from './witness-policy.ts'
 
 /** Processes on one machine. For more, run replicas. */
 const MAXIMUM_WORKERS = 64
+
+const MASTER_KEY = {
+  key: 'AEX_MASTER_KEY',
+  previous: 'AEX_MASTER_KEY_PREVIOUS',
+  file: 'AEX_MASTER_KEY_FILE',
+  databaseUrl: 'DATABASE_URL',
+} as const
 
 /**
  * Reads and validates the environment, including the files that variables name.
@@ -30,7 +47,7 @@ const MAXIMUM_WORKERS = 64
  * @throws {ConfigError} with every invalid setting
  */
 export function readConfig(env: Environment): Config {
-  const settings = settingsReader(env)
+  const settings = serviceSettings(env)
   const { checked, value } = settings
   const host = checked('AEX_HOST', parseHost) ?? defaultOf('AEX_HOST')
   const port = checked('AEX_PORT', parsePort) ?? Number(defaultOf('AEX_PORT'))
@@ -68,7 +85,7 @@ export function readConfig(env: Environment): Config {
     role: checked('AEX_ROLE', oneOf(ROLES)) ?? 'all',
     workers: checked('AEX_WORKERS', parseWorkers) ?? 1,
     createsFirstOperator: checked('AEX_FIRST_OPERATOR', parseFlag) ?? true,
-    ...readMasterKeys(settings),
+    ...readMasterKeys(settings, MASTER_KEY),
     smtp: readSmtp(settings),
     logLevel: checked('AEX_LOG_LEVEL', oneOf(LOG_LEVELS)) ?? 'info',
     witnesses: checked('AEX_WITNESS_POLICY', readWitnessPolicy) ?? [],
@@ -91,7 +108,7 @@ export function readConfig(env: Environment): Config {
  * Tokens and package metadata never cross a network unencrypted. A TLS-terminating proxy serves the agent API only: an
  * operator's token is sent over TLS or stays on this machine.
  */
-function rejectOpenListeners({ host, operatorHost }: Config, { value, reject }: SettingsReader): void {
+function rejectOpenListeners({ host, operatorHost }: Config, { value, reject }: ServiceSettings): void {
   if (value('AEX_TLS_CERT') || value('AEX_TLS_KEY')) return
   if (!isLoopback(host) && !value('AEX_TRUSTED_PROXIES')) {
     reject(
@@ -111,7 +128,7 @@ function rejectOpenListeners({ host, operatorHost }: Config, { value, reject }: 
 
 function rejectSharedListener(
   { host, port, operatorHost, operatorPort }: Config,
-  { reject }: SettingsReader,
+  { reject }: ServiceSettings,
 ): void {
   const wildcard = [host, operatorHost].some((address) => address === '0.0.0.0' || address === '::')
   if (port === operatorPort && (host === operatorHost || wildcard)) {
@@ -122,7 +139,7 @@ function rejectSharedListener(
 /** The direct address is for a pooler in DATABASE_URL, so it differs from it. */
 function rejectUselessDirectUrl(
   { databaseUrl, databaseDirectUrl }: Config,
-  { value, reject }: SettingsReader,
+  { value, reject }: ServiceSettings,
 ): void {
   if (databaseDirectUrl === undefined) return
   if (value('DATABASE_URL') === undefined)
@@ -134,7 +151,7 @@ function rejectUselessDirectUrl(
     )
 }
 
-function readSmtp({ checked, value, reject }: SettingsReader): SmtpConfig | undefined {
+function readSmtp({ checked, value, reject }: ServiceSettings): SmtpConfig | undefined {
   const url = checked('AEX_SMTP_URL', parseSmtpUrl)
   const from = checked('AEX_ALERT_FROM', parseMailbox)
   if (value('AEX_SMTP_URL') && !value('AEX_ALERT_FROM')) {
@@ -144,20 +161,6 @@ function readSmtp({ checked, value, reject }: SettingsReader): SmtpConfig | unde
     reject('AEX_SMTP_URL', 'Set it to the mail server, or unset AEX_ALERT_FROM.')
   }
   return url === undefined || from === undefined ? undefined : { url, from }
-}
-
-function parseFlag(text: string): boolean {
-  if (text === 'true' || text === '1') return true
-  if (text === 'false' || text === '0') return false
-  throw new SettingError('Use true or false.')
-}
-
-function oneOf<Value extends string>(values: readonly Value[]): (text: string) => Value {
-  return (text) => {
-    const value = values.find((each) => each === text)
-    if (value === undefined) throw new SettingError(`Use one of ${values.join(', ')}.`)
-    return value
-  }
 }
 
 function parseWorkers(text: string): number {

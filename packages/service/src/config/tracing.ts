@@ -1,6 +1,6 @@
-import { SettingError, type SettingsReader } from './settings-reader.ts'
-import { parseCollectorUrl } from './urls.ts'
+import { SettingError, parseCollectorUrl } from '@agent-exchange/server/settings'
 import type { VariableName } from './variables.ts'
+import type { ServiceSettings } from './service-settings.ts'
 
 /** Where spans go, and which ones. The exporter itself reads the other OTEL_EXPORTER_OTLP_* variables. */
 export interface TracingConfig {
@@ -28,7 +28,7 @@ const SERVICE_NAME = 'agent-exchange'
 const MAXIMUM_NAME_CHARACTERS = 255
 
 /** Undefined: tracing is off, which is the default. */
-export function readTracing({ checked, value }: SettingsReader): TracingConfig | undefined {
+export function readTracing({ checked, value }: ServiceSettings): TracingConfig | undefined {
   if (checked('OTEL_SDK_DISABLED', parseBoolean)) return undefined
   const first = <T>(names: readonly VariableName[], check: (text: string) => T) =>
     names.map((name) => checked(name, check)).find((each) => each !== undefined)

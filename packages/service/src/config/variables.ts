@@ -214,14 +214,6 @@ export const VARIABLES = [
 
 export type VariableName = (typeof VARIABLES)[number]['name']
 
-/** The environment of a process. An empty value counts as unset. */
-export type Environment = Readonly<Record<string, string | undefined>>
-
-export function valueOf(env: Environment, name: VariableName): string | undefined {
-  const value = env[name]?.trim()
-  return value === '' ? undefined : value
-}
-
 export function defaultOf(name: VariableName): string {
   return VARIABLES.find((variable) => variable.name === name)?.default ?? ''
 }

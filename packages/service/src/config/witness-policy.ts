@@ -1,6 +1,5 @@
 import { LogError, parsePolicy, type PolicyWitness } from '@agent-exchange/log'
-import { isLoopback } from './listener-addresses.ts'
-import { readNamedFile, SettingError } from './settings-reader.ts'
+import { isLoopback, readNamedFile, SettingError } from '@agent-exchange/server/settings'
 
 /** The other signatures of a checkpoint are those of the log keys, MAXIMUM_LOG_KEYS at most. */
 const MAXIMUM_WITNESSES = 32

@@ -1,6 +1,6 @@
 import type { PolicyWitness } from '@agent-exchange/log'
 import type { Logger } from 'pino'
-import type { TlsConfig } from '../config/config.ts'
+import type { TlsConfig } from '@agent-exchange/server/settings'
 import type { Database } from '@agent-exchange/database'
 import type { LogKeys } from '../features/transparency-log/log-key.ts'
 import type { Context } from '../kernel/context.ts'

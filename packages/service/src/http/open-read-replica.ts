@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { Counter, type Registry } from 'prom-client'
 import { type Database, openDatabase } from '@agent-exchange/database'
-import type { Clock } from '../kernel/clock.ts'
+import type { Clock } from '@agent-exchange/server/clock'
 import { createReadReplica, type ReadReplica } from '../kernel/read-replica.ts'
 import { readDatabaseIdentity } from '../kernel/wal-position.ts'
 

@@ -1,6 +1,6 @@
 import type { DeploymentProfile } from '@agent-exchange/protocol'
 import { LRUCache } from 'lru-cache'
-import type { Clock } from '../kernel/clock.ts'
+import type { Clock } from '@agent-exchange/server/clock'
 import { Problem } from '../kernel/problem.ts'
 
 export const MAXIMUM_HOLDERS = 10_000

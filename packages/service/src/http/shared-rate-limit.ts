@@ -3,7 +3,7 @@ import type { Database } from '@agent-exchange/database'
 import { leaseTokens, type Lease, type LeaseRequest } from './rate-bucket-store.ts'
 import { countApiProcesses } from '../features/overview/process-store.ts'
 import { createBatcher } from '../kernel/batcher.ts'
-import type { Clock } from '../kernel/clock.ts'
+import type { Clock } from '@agent-exchange/server/clock'
 import { createLeasedBuckets } from './leased-buckets.ts'
 import { createRateLimit } from './rate-limit.ts'
 

@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts'
+import type { Clock } from '@agent-exchange/server/clock'
 
 export const COUNTED = [
   'packages_accepted',

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 import type { DeploymentProfile, PackageState, TransportMode } from '@agent-exchange/protocol'
-import type { Clock } from './clock.ts'
+import type { Clock } from '@agent-exchange/server/clock'
 import type { NewId } from './ids.ts'
 import type { WebhookKeys } from '../platform-keys/webhook-keys.ts'
 import type { PlatformSigner } from '../platform-keys/platform-signer.ts'

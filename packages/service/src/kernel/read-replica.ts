@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database, Queries } from '@agent-exchange/database'
-import type { Clock } from './clock.ts'
+import type { Clock } from '@agent-exchange/server/clock'
 import { Problem } from './problem.ts'
 import { readReplayState, type DatabaseIdentity, type WalPosition } from './wal-position.ts'
 

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { emptyTestDatabase } from '@agent-exchange/testkit'
 import { type Database, openDatabase } from '@agent-exchange/database'
 import { migrate } from '@agent-exchange/database/migrations'
-import { secondsAfter, systemClock } from '../kernel/clock.ts'
+import { secondsAfter, systemClock } from '@agent-exchange/server/clock'
 import { orderedId } from '../kernel/ids.ts'
 import { readServiceMigrations } from './service-migrations.ts'
 

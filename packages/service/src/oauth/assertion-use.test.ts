@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { secondsAfter } from '../kernel/clock.ts'
+import { secondsAfter } from '@agent-exchange/server/clock'
 import { PURGE_BATCH, purgeAssertions, recordAssertion } from './assertion-use.ts'
 import { openTestDatabase } from './oauth-world.fixture.ts'
 

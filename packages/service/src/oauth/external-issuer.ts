@@ -1,5 +1,5 @@
 import { createLocalJWKSet, errors, type JSONWebKeySet } from 'jose'
-import type { Clock } from '../kernel/clock.ts'
+import type { Clock } from '@agent-exchange/server/clock'
 import { Problem } from '../kernel/problem.ts'
 import { fetchIssuerKeys } from './issuer-metadata.ts'
 import type { TokenIssuer } from './token-keys.ts'

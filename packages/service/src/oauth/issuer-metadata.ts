@@ -1,5 +1,5 @@
 import type { JSONWebKeySet } from 'jose'
-import { isLoopback } from '../config/listener-addresses.ts'
+import { isLoopback } from '@agent-exchange/server/settings'
 import { OPENID_METADATA_PATH, SERVER_METADATA_PATH, wellKnownUrl } from './oauth-urls.ts'
 
 /** For all documents together. */

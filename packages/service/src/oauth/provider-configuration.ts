@@ -1,7 +1,7 @@
 import { TOKEN_REFUSALS, type DeploymentProfile, type TokenRefusalCode } from '@agent-exchange/protocol'
 import { type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provider'
 import type { Database } from '@agent-exchange/database'
-import { type Clock, systemClock } from '../kernel/clock.ts'
+import { type Clock, systemClock } from '@agent-exchange/server/clock'
 import type { TokenKey, TokenKeySource } from '../platform-keys/token-keys.ts'
 import { oauthUrls, TOKEN_PATH } from './oauth-urls.ts'
 import { requireUsableAssertion } from './assertion-rules.ts'

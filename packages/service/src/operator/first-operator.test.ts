@@ -6,7 +6,7 @@ import { after, test } from 'node:test'
 import { startWorld, testDatabase } from '@agent-exchange/testkit'
 import type { Config } from '../config/index.ts'
 import { openDatabase } from '@agent-exchange/database'
-import { systemClock as clock } from '../kernel/clock.ts'
+import { systemClock as clock } from '@agent-exchange/server/clock'
 import { ensureFirstOperator } from './first-operator.ts'
 import { authenticateOperator } from './operator-token.ts'
 

@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { type Database, inTransaction } from '@agent-exchange/database'
 import { appendToLog } from '../features/operators/operator-log-store.ts'
 import { insertOperator, lockOperators } from '../features/operators/operator-store.ts'
-import type { Clock } from '../kernel/clock.ts'
+import type { Clock } from '@agent-exchange/server/clock'
 import { hashToken, newOperatorToken } from './operator-token.ts'
 
 const FIRST_OPERATOR = 'admin'

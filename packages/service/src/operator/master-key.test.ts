@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { sendPackage, startWorld, testDatabase, type World } from '@agent-exchange/testkit'
 import type { Config } from '../config/index.ts'
-import { fingerprint } from '../platform-keys/master-key.ts'
+import { fingerprint } from '@agent-exchange/server/master-key'
 
 const data = mkdtempSync(join(tmpdir(), 'aex-master-'))
 const cleanup = new AsyncDisposableStack()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { addKey, assertSuccess, revokeKey, startWorld, untilBlocked } from '@agent-exchange/testkit'
-import { withinTime } from '../kernel/within-time.ts'
+import { withinTime } from '@agent-exchange/server/within-time'
 
 /** Of the agent API: a quarter of its connections for statements, half for transactions. */
 const STATEMENTS = 5

@@ -9,7 +9,7 @@ import {
   touchSession,
   type SessionRow,
 } from '../features/operators/operator-session-store.ts'
-import { secondsAfter, secondsBetween, type Clock } from '../kernel/clock.ts'
+import { secondsAfter, secondsBetween, type Clock } from '@agent-exchange/server/clock'
 import type { NewId } from '../kernel/ids.ts'
 import type { Operator } from '../kernel/operator-roles.ts'
 import { hashToken, operatorOfToken } from './operator-token.ts'

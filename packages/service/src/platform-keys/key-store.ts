@@ -1,7 +1,7 @@
 import type { PublicJwk } from '@agent-exchange/crypto'
 import type { PublicKey } from '@agent-exchange/protocol'
 import { fragment, type Queries, type Transaction } from '@agent-exchange/database'
-import { secondsBetween } from '../kernel/clock.ts'
+import { secondsBetween } from '@agent-exchange/server/clock'
 import { Problem } from '../kernel/problem.ts'
 
 /** `log` signs checkpoints of the transparency log. */

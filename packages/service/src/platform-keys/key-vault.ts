@@ -1,6 +1,6 @@
 import { generateKeyPair, type PrivateJwk, type PublicJwk } from '@agent-exchange/crypto'
 import type { Transaction } from '@agent-exchange/database'
-import { secondsAfter } from '../kernel/clock.ts'
+import { secondsAfter } from '@agent-exchange/server/clock'
 import type { NewId } from '../kernel/ids.ts'
 import type { PlatformKeyPurpose, PlatformKeyRow } from './key-store.ts'
 import type { PlatformSecrets } from './platform-secrets.ts'

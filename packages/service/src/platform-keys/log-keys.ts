@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { encodeBase64url } from '@agent-exchange/crypto'
 import { noteSigner, SIGNATURE_TYPE } from '@agent-exchange/log'
-import { secondsAfter } from '../kernel/clock.ts'
+import { secondsAfter } from '@agent-exchange/server/clock'
 import type { NewId } from '../kernel/ids.ts'
 import type { KeyVault } from './key-vault.ts'
 import type { PlatformSecrets } from './platform-secrets.ts'

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino'
 import { readMasterKeyFile, SettingError, type Config } from '../config/index.ts'
 import type { Database } from '@agent-exchange/database'
-import { fingerprint, knownKeys, type MasterKeys } from './master-key.ts'
-import type { PeriodicTask } from '../kernel/periodic.ts'
+import { fingerprint, knownKeys, type MasterKeys } from '@agent-exchange/server/master-key'
+import type { PeriodicTask } from '@agent-exchange/server/periodic'
 import { wrappingKeyId } from './platform-secrets.ts'
 
 const EVERY_SECONDS = 10

@@ -10,7 +10,7 @@ import {
   SECRET_BYTES,
   unwrapSecret,
   wrapSecret,
-} from './master-key.ts'
+} from '@agent-exchange/server/master-key'
 import { type EncryptedKey, findEncryptedKey } from './key-store.ts'
 import { listWrapped, saveWrapped, SECRET_NAMES, type SecretName } from './wrapped-secret-store.ts'
 

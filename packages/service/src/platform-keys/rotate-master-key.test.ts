@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, test } from 'node:test'
 import { type Database, inTransaction, openDatabase } from '@agent-exchange/database'
-import type { Clock } from '../kernel/clock.ts'
+import type { Clock } from '@agent-exchange/server/clock'
 import { randomId } from '../kernel/ids.ts'
 import {
   decryptPrivateKey,
@@ -14,7 +14,7 @@ import {
   type MasterKeys,
   unwrapSecret,
   wrapSecret,
-} from './master-key.ts'
+} from '@agent-exchange/server/master-key'
 import { platformIdentity } from '../features/agents/platform-identity.ts'
 import { openPlatformKeys } from './platform-keys.ts'
 import { listEncryptedKeys, replaceEncrypted } from './key-store.ts'

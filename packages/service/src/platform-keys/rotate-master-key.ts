@@ -8,7 +8,7 @@ import {
   type MasterKeys,
   SECRET_BYTES,
   wrapSecret,
-} from './master-key.ts'
+} from '@agent-exchange/server/master-key'
 import { listEncryptedKeys, replaceEncrypted } from './key-store.ts'
 import { readSecrets } from './platform-secrets.ts'
 import { saveWrapped } from './wrapped-secret-store.ts'

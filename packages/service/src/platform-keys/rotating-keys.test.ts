@@ -5,7 +5,7 @@ import { canonicalBytes, decodeBase64url, importPublicJwk, verifyEs256 } from '@
 import { DEFAULT_PROFILE } from '@agent-exchange/protocol'
 import { testDatabase } from '@agent-exchange/testkit'
 import { type Database, inTransaction, openDatabase } from '@agent-exchange/database'
-import { type Clock, secondsAfter } from '../kernel/clock.ts'
+import { type Clock, secondsAfter } from '@agent-exchange/server/clock'
 import { randomId } from '../kernel/ids.ts'
 import { platformIdentity } from '../features/agents/platform-identity.ts'
 import { openPlatformKeys } from './platform-keys.ts'

@@ -4,7 +4,7 @@ import type { DeploymentProfile, NotificationKeyDirectory, PublicKey } from '@ag
 import { LRUCache } from 'lru-cache'
 import type { Queries, Transaction } from '@agent-exchange/database'
 import { lockNames } from '../kernel/named-locks.ts'
-import { DAY_SECONDS, secondsAfter, secondsBetween } from '../kernel/clock.ts'
+import { DAY_SECONDS, secondsAfter, secondsBetween } from '@agent-exchange/server/clock'
 import {
   currentOf,
   endStandby,

@@ -8,7 +8,7 @@ import {
   readReplication,
 } from '@agent-exchange/database'
 import { type EmbeddedDatabase, startEmbedded } from '@agent-exchange/database/embedded'
-import type { Clock } from '../kernel/clock.ts'
+import type { Clock } from '@agent-exchange/server/clock'
 
 const MAXIMUM_CONNECTIONS = 20
 /** Of the operator API and the console, so that agents cannot occupy them. */

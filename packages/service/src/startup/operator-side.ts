@@ -4,7 +4,7 @@ import { createOperatorBodyBudget } from '../http/body-budget.ts'
 import type { ConnectionRules } from '../http/connection-limit.ts'
 import type { OperatorDependencies } from '../operator/dependencies.ts'
 import { createOperatorServer } from '../operator/server.ts'
-import { deriveSecret } from '../platform-keys/master-key.ts'
+import { deriveSecret } from '@agent-exchange/server/master-key'
 import type { Base } from './base.ts'
 import type { Exchange } from './open-exchange.ts'
 

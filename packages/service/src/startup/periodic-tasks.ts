@@ -8,7 +8,7 @@ import type { createStorageMetrics } from '../features/overview/storage-metrics.
 import { makePartitions } from '../features/retention/make-partitions.ts'
 import { removeExpired } from '../features/retention/retention.ts'
 import type { Context } from '../kernel/context.ts'
-import type { PeriodicTask } from '../kernel/periodic.ts'
+import type { PeriodicTask } from '@agent-exchange/server/periodic'
 import type { PlatformKeys } from '../platform-keys/platform-keys.ts'
 import { purgeAssertions } from '../oauth/assertion-use.ts'
 

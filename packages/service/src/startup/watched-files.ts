@@ -1,5 +1,6 @@
-import { reloadListeners, type CertificateReload, type Listeners } from '../http/certificate-reload.ts'
-import type { PeriodicTask } from '../kernel/periodic.ts'
+import type { CertificateReload } from '@agent-exchange/server/certificate-reload'
+import { reloadListeners, type Listeners } from '../http/certificate-reload.ts'
+import type { PeriodicTask } from '@agent-exchange/server/periodic'
 import { masterKeyReload } from '../platform-keys/master-key-reload.ts'
 import type { Base } from './base.ts'
 import { caReload } from './ca-reload.ts'

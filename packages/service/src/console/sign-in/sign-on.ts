@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { secondsAfter } from '../../kernel/clock.ts'
+import { secondsAfter } from '@agent-exchange/server/clock'
 import type { Operator } from '../../kernel/operator-roles.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { SESSION_LIMITS } from '../../operator/session-limits.ts'

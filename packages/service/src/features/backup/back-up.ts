@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Queries } from '@agent-exchange/database'
 import * as embedded from '@agent-exchange/database/embedded'
-import { fingerprint, knownKeys, type MasterKeys } from '../../platform-keys/master-key.ts'
+import { fingerprint, knownKeys, type MasterKeys } from '@agent-exchange/server/master-key'
 import { wrappingKeyId } from '../../platform-keys/platform-secrets.ts'
 
 const MASTER_KEY = 'master-key'

@@ -7,7 +7,7 @@ import {
   type JsonWebKeyInput,
 } from 'node:crypto'
 import type { Database } from '@agent-exchange/database'
-import { decryptPrivateKey, fingerprint, knownKeys, type MasterKeys } from '../../platform-keys/master-key.ts'
+import { decryptPrivateKey, fingerprint, knownKeys, type MasterKeys } from '@agent-exchange/server/master-key'
 import { readSecrets, wrappingKeyId } from '../../platform-keys/platform-secrets.ts'
 import { BackupContradiction, NotProved } from './check.ts'
 

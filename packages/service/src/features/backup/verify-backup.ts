@@ -10,7 +10,7 @@ import {
   SERVICE_ROLE,
   startEmbedded,
 } from '@agent-exchange/database/embedded'
-import type { MasterKeys } from '../../platform-keys/master-key.ts'
+import type { MasterKeys } from '@agent-exchange/server/master-key'
 import { checkpointFile } from '../transparency-log/checkpoint-file.ts'
 import { readLogState } from '../transparency-log/log-state-store.ts'
 import { KEY_FILES } from './back-up.ts'

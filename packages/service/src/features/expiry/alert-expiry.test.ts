@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { DEFAULT_PROFILE as profile } from '@agent-exchange/protocol'
 import { startWorld, testAuthority, type World } from '@agent-exchange/testkit'
 import { openDatabase } from '@agent-exchange/database'
-import { DAY_SECONDS, secondsAfter } from '../../kernel/clock.ts'
+import { DAY_SECONDS, secondsAfter } from '@agent-exchange/server/clock'
 import { alertExpiry } from './alert-expiry.ts'
 
 interface Alert {

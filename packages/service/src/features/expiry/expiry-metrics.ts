@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from 'prom-client'
 import type { Database } from '@agent-exchange/database'
-import type { Clock } from '../../kernel/clock.ts'
+import type { Clock } from '@agent-exchange/server/clock'
 import { listKeyEnds } from '../overview/backlog-queries.ts'
 import { expiryOf, type UsedCertificates } from '../overview/certificate-expiry.ts'
 import { listNotices } from './expiry-store.ts'

@@ -1,6 +1,6 @@
 import type { DeploymentProfile } from '@agent-exchange/protocol'
 import type { Queries } from '@agent-exchange/database'
-import { DAY_SECONDS, secondsAfter } from '../../kernel/clock.ts'
+import { DAY_SECONDS, secondsAfter } from '@agent-exchange/server/clock'
 import type { AlertKind } from '../alerts/alert-queries.ts'
 import { listExpiringClients } from '../organizations/client-certificates.ts'
 import { listKeyEnds } from '../overview/backlog-queries.ts'

@@ -1,5 +1,5 @@
 import type { Queries } from '@agent-exchange/database'
-import { fingerprint, type MasterKeys } from '../../platform-keys/master-key.ts'
+import { fingerprint, type MasterKeys } from '@agent-exchange/server/master-key'
 import { wrappingKeyId } from '../../platform-keys/platform-secrets.ts'
 import { listProcesses } from '../overview/process-store.ts'
 

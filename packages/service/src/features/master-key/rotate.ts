@@ -1,5 +1,5 @@
 import type { Transaction } from '@agent-exchange/database'
-import type { MasterKeys } from '../../platform-keys/master-key.ts'
+import type { MasterKeys } from '@agent-exchange/server/master-key'
 import { lockNames } from '../../kernel/named-locks.ts'
 import { PLATFORM_KEYS_LOCK } from '../../platform-keys/webhook-keys.ts'
 import { Problem } from '../../kernel/problem.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { formatInvitation } from '@agent-exchange/crypto'
 import type { Transaction } from '@agent-exchange/database'
-import { secondsAfter } from '../../kernel/clock.ts'
+import { secondsAfter } from '@agent-exchange/server/clock'
 import type { Context } from '../../kernel/context.ts'
 import { orderedId } from '../../kernel/ids.ts'
 import { Problem } from '../../kernel/problem.ts'

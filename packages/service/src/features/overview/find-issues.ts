@@ -1,5 +1,5 @@
 import { mayFailoverLose } from '@agent-exchange/database'
-import { DAY_SECONDS, secondsBetween } from '../../kernel/clock.ts'
+import { DAY_SECONDS, secondsBetween } from '@agent-exchange/server/clock'
 import { CERTIFICATE_NOTICE_DAYS, KEY_NOTICE_DAYS } from '../expiry/find-expiring.ts'
 import type { Facts } from './overview-facts.ts'
 

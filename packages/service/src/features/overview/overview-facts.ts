@@ -1,5 +1,5 @@
 import { type Database, readReplication } from '@agent-exchange/database'
-import { DAY_SECONDS, secondsAfter } from '../../kernel/clock.ts'
+import { DAY_SECONDS, secondsAfter } from '@agent-exchange/server/clock'
 import type { Context } from '../../kernel/context.ts'
 import { CERTIFICATE_NOTICE_DAYS } from '../expiry/find-expiring.ts'
 import { listExpiringClients } from '../organizations/client-certificates.ts'

@@ -1,5 +1,5 @@
 import type { Transaction } from '@agent-exchange/database'
-import { DAY_SECONDS, secondsAfter } from '../../kernel/clock.ts'
+import { DAY_SECONDS, secondsAfter } from '@agent-exchange/server/clock'
 import { attach, createTable, lockSmall } from './make-partition.ts'
 import {
   CONTENTS,

@@ -1,5 +1,5 @@
 import type { Database, Queries } from '@agent-exchange/database'
-import { DAY_SECONDS, secondsAfter } from '../../kernel/clock.ts'
+import { DAY_SECONDS, secondsAfter } from '@agent-exchange/server/clock'
 import { moveLastPartition, spanOfLast } from './last-partition.ts'
 import { makePartition } from './make-partition.ts'
 import {

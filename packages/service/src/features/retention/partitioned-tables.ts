@@ -1,5 +1,5 @@
 import { type Fragment, identifier, type Queries } from '@agent-exchange/database'
-import { DAY_SECONDS } from '../../kernel/clock.ts'
+import { DAY_SECONDS } from '@agent-exchange/server/clock'
 import { startOfIds } from '../../kernel/ids.ts'
 
 /** A table with one partition for each span of days, and a default partition for all other rows. */

@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 import { createProfile } from '@agent-exchange/protocol'
 import { assertProblem, sendPackage, startWorld } from '@agent-exchange/testkit'
 import { openDatabase } from '@agent-exchange/database'
-import { secondsAfter } from '../../kernel/clock.ts'
+import { secondsAfter } from '@agent-exchange/server/clock'
 import { startOfIds } from '../../kernel/ids.ts'
 import { makePartitions } from './make-partitions.ts'
 import {

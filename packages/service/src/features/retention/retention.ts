@@ -1,6 +1,6 @@
 import type { DeploymentProfile } from '@agent-exchange/protocol'
 import type { Database, Transaction } from '@agent-exchange/database'
-import { DAY_SECONDS, secondsAfter } from '../../kernel/clock.ts'
+import { DAY_SECONDS, secondsAfter } from '@agent-exchange/server/clock'
 import { removeOldRecords } from '../../kernel/idempotency-records.ts'
 import {
   endHopeless,

@@ -7,7 +7,7 @@ import {
   type VerifierKey,
 } from '@agent-exchange/log'
 import type { Database, Queries } from '@agent-exchange/database'
-import type { Clock } from '../../kernel/clock.ts'
+import type { Clock } from '@agent-exchange/server/clock'
 import { listAllKeys, listUsableKeys, publicJwkOf } from '../../platform-keys/key-store.ts'
 import type { PlatformKeys } from '../../platform-keys/platform-keys.ts'
 import { readLogState } from './log-state-store.ts'

@@ -15,7 +15,7 @@ import {
 import { DEFAULT_PROFILE } from '@agent-exchange/protocol'
 import { startWorld } from '@agent-exchange/testkit'
 import { type Database, inTransaction, openDatabase } from '@agent-exchange/database'
-import { systemClock } from '../../kernel/clock.ts'
+import { systemClock } from '@agent-exchange/server/clock'
 import { randomId } from '../../kernel/ids.ts'
 import { platformIdentity } from '../agents/platform-identity.ts'
 import { openPlatformKeys } from '../../platform-keys/platform-keys.ts'

@@ -7,7 +7,7 @@ import {
   type TreeEdge,
 } from '@agent-exchange/log'
 import type { Database } from '@agent-exchange/database'
-import type { Clock } from '../../kernel/clock.ts'
+import type { Clock } from '@agent-exchange/server/clock'
 import type { CheckpointFile } from './checkpoint-file.ts'
 import { insertCheckpoint, latestSigned, publishCheckpoint } from './checkpoint-store.ts'
 import { collectCosignatures } from './collect-cosignatures.ts'

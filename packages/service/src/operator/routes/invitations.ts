@@ -10,7 +10,7 @@ import {
   type InvitationRow,
 } from '../../features/organizations/invitation-store.ts'
 import { lockOrganization } from '../../features/organizations/organization-store.ts'
-import { DAY_SECONDS } from '../../kernel/clock.ts'
+import { DAY_SECONDS } from '@agent-exchange/server/clock'
 import { Problem } from '../../kernel/problem.ts'
 import { filter, listPage, pageFields } from '../listing.ts'
 import { change, input, optionalReason, read, reason, type Route } from '../route.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { secondsAfter } from '../../kernel/clock.ts'
+import { secondsAfter } from '@agent-exchange/server/clock'
 import type { FinishedAttempt } from '../queue/finished-attempt.ts'
 import { applyResults } from './endpoint-health.ts'
 

@@ -1,4 +1,4 @@
-import { secondsBetween } from '../../kernel/clock.ts'
+import { secondsBetween } from '@agent-exchange/server/clock'
 import type { NewAlert } from '../../features/alerts/alert-store.ts'
 import type { EndpointHealth } from './endpoint-queries.ts'
 import type { FinishedAttempt } from '../queue/finished-attempt.ts'

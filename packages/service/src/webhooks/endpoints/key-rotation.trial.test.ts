@@ -4,7 +4,7 @@ import { importPublicJwk, signWebhook, verifyWebhook, type WebhookKey } from '@a
 import { createProfile, type NotificationKeyDirectory } from '@agent-exchange/protocol'
 import { startWorld, type World } from '@agent-exchange/testkit'
 import { openDatabase } from '@agent-exchange/database'
-import { secondsAfter } from '../../kernel/clock.ts'
+import { secondsAfter } from '@agent-exchange/server/clock'
 import { randomId } from '../../kernel/ids.ts'
 import { platformIdentity } from '../../features/agents/platform-identity.ts'
 import { openPlatformKeys } from '../../platform-keys/platform-keys.ts'

@@ -1,6 +1,6 @@
 import { MAXIMUM_DELIVERY_ATTEMPTS } from '@agent-exchange/protocol'
 import { fragment, type Queries } from '@agent-exchange/database'
-import { secondsAfter } from '../../kernel/clock.ts'
+import { secondsAfter } from '@agent-exchange/server/clock'
 import { markTried } from '../endpoints/endpoint-store.ts'
 import type { ClaimRequest } from '../worker/lanes.ts'
 import { deleteClaims, insertClaim } from './claim-store.ts'

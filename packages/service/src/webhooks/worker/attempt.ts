@@ -1,6 +1,6 @@
 import { CryptoError, type SigningKey, signWebhookBase } from '@agent-exchange/crypto'
 import type { DeploymentProfile } from '@agent-exchange/protocol'
-import type { Clock } from '../../kernel/clock.ts'
+import type { Clock } from '@agent-exchange/server/clock'
 import type { AttemptDetails, FinishedAttempt } from '../queue/finished-attempt.ts'
 import type { ClaimedDelivery } from '../queue/claim-deliveries.ts'
 import { type AttemptResult, classifyAttempt, type Verdict } from './classify-attempt.ts'

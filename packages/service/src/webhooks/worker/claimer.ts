@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { type Database, loggableError } from '@agent-exchange/database'
-import { secondsAfter } from '../../kernel/clock.ts'
+import { secondsAfter } from '@agent-exchange/server/clock'
 import type { AttemptTools } from './attempt.ts'
 import { createClaimLedger } from './claim-ledger.ts'
 import { removeClaims } from '../queue/claim-store.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createProfile, RETRY_DELAYS_SECONDS } from '@agent-exchange/protocol'
 import fc from 'fast-check'
-import { secondsBetween } from '../../kernel/clock.ts'
+import { secondsBetween } from '@agent-exchange/server/clock'
 import {
   type AttemptResult,
   type AttemptContext,

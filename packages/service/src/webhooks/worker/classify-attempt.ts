@@ -3,7 +3,7 @@ import {
   MAXIMUM_DELIVERY_ATTEMPTS,
   RETRY_DELAYS_SECONDS,
 } from '@agent-exchange/protocol'
-import { secondsAfter } from '../../kernel/clock.ts'
+import { secondsAfter } from '@agent-exchange/server/clock'
 import { retryAfterSeconds } from './retry-after.ts'
 import { JITTER_SHARE, MAXIMUM_JITTER_SECONDS } from './webhook-limits.ts'
 

@@ -2,7 +2,7 @@ import type { DeploymentProfile } from '@agent-exchange/protocol'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import { type Database, loggableError } from '@agent-exchange/database'
-import { type Clock, secondsAfter } from '../../kernel/clock.ts'
+import { type Clock, secondsAfter } from '@agent-exchange/server/clock'
 import type { NewId } from '../../kernel/ids.ts'
 import type { WebhookKeys } from '../../platform-keys/webhook-keys.ts'
 import { attemptDelivery, type AttemptTools } from './attempt.ts'
@@ -35,7 +35,7 @@ import { watchWorkers } from './watch-workers.ts'
 import { holdWorkerName } from '../../kernel/worker-lock.ts'
 import type { Tracing } from '../../kernel/tracing.ts'
 import { tracedAttempt } from './traced-attempt.ts'
-import { withinTime } from '../../kernel/within-time.ts'
+import { withinTime } from '@agent-exchange/server/within-time'
 
 export interface DeliverySettings {
   readonly db: Database

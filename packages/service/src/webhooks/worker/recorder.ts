@@ -7,7 +7,7 @@ import {
   loggableError,
   sqlState,
 } from '@agent-exchange/database'
-import { withinTime } from '../../kernel/within-time.ts'
+import { withinTime } from '@agent-exchange/server/within-time'
 import { hasSideEffects, recordAttempts, recordWithSideEffects } from '../queue/attempt-record.ts'
 import type { FinishedAttempt } from '../queue/finished-attempt.ts'
 import {

@@ -1,7 +1,7 @@
 import { lookup, Resolver } from 'node:dns/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
-import { systemClock } from '../../kernel/clock.ts'
+import { systemClock } from '@agent-exchange/server/clock'
 import { createHostsFile } from './hosts-file.ts'
 import {
   DNS_MAXIMUM_TIMEOUT_MS,

@@ -2,7 +2,7 @@ import type { SigningKey } from '@agent-exchange/crypto'
 import { LRUCache } from 'lru-cache'
 import type { Database } from '@agent-exchange/database'
 import { moveEndpointKey } from '../endpoints/endpoint-store.ts'
-import type { Clock } from '../../kernel/clock.ts'
+import type { Clock } from '@agent-exchange/server/clock'
 import type { WebhookKeys } from '../../platform-keys/webhook-keys.ts'
 import { KEY_CACHE_MS, MAXIMUM_REMEMBERED_KEYS } from './webhook-limits.ts'
 

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { type Database, loggableError } from '@agent-exchange/database'
-import type { Clock } from '../../kernel/clock.ts'
+import type { Clock } from '@agent-exchange/server/clock'
 import { sweepLanes } from '../queue/due-lanes.ts'
 import type { Lanes } from './lanes.ts'
 import {

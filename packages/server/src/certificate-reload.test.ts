@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { connect, type TLSSocket } from 'node:tls'
 import { testAuthority } from '@agent-exchange/testkit'
-import { readTlsFiles } from '../config/index.ts'
+import { readTlsFiles } from './settings/index.ts'
 import { certificateReload } from './certificate-reload.ts'
 
 type Written = Readonly<Record<'tls.crt' | 'tls.key' | 'ca.crt', string>>

@@ -3,9 +3,9 @@ import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { testDatabase } from '@agent-exchange/testkit'
 import { openDatabase } from '@agent-exchange/database'
-import { holdWorkerName } from './worker-lock.ts'
+import { holdLock } from './session-lock.ts'
 
-const NAME = 'only one'
+const NUMBER = '4711'
 
 const database = await testDatabase()
 const open = (applicationName: string) =>
@@ -17,9 +17,9 @@ after(async () => {
 })
 
 const taken = (db: typeof holder) =>
-  new Promise<void>((resolve) => holdWorkerName(db, NAME, (isHeld) => isHeld && resolve()))
+  new Promise<void>((resolve) => holdLock(db, NUMBER, (isHeld) => isHeld && resolve()))
 
-test('a process that waits for a name keeps no snapshot, and takes the name when it is free', async () => {
+test('a process that waits for a lock keeps no snapshot, and takes the lock when it is free', async () => {
   await taken(holder)
   const isTaken = taken(follower)
   // A waiting statement is active and has a snapshot until it ends.

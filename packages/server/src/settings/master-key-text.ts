@@ -1,4 +1,4 @@
-import type { MasterKeys } from '../platform-keys/master-key.ts'
+import type { MasterKeys } from '../master-key.ts'
 import { readNamedFile, SettingError } from './settings-reader.ts'
 
 const MASTER_KEY_BYTES = 32

@@ -13,7 +13,7 @@ export function parsePublicUrl(text: string, usesTls: boolean): string {
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
     throw new SettingError('Use https:// or http://.')
   if (usesTls && url.protocol === 'http:') {
-    throw new SettingError('Use https://, because AEX_TLS_CERT enables TLS.')
+    throw new SettingError('Use https://, because TLS is enabled.')
   }
   if (url.pathname !== '/' || url.search !== '' || url.hash !== '' || url.username !== '') {
     throw new SettingError('Use scheme, host and port only, such as https://exchange.example.')

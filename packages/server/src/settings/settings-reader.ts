@@ -1,31 +1,36 @@
 import { readFileSync } from 'node:fs'
 import type { InvalidSetting } from './config-error.ts'
-import { valueOf, type Environment, type VariableName } from './variables.ts'
+
+/** The environment of a process. An empty value counts as unset. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+export function valueOf(env: Environment, name: string): string | undefined {
+  const value = env[name]?.trim()
+  return value === '' ? undefined : value
+}
 
 /** Reads settings and collects their errors. */
-export interface SettingsReader {
-  readonly value: (name: VariableName) => string | undefined
-  readonly reject: (name: VariableName, message: string) => undefined
+export interface SettingsReader<Name extends string = string> {
+  readonly value: (name: Name) => string | undefined
+  readonly reject: (name: Name, message: string) => undefined
   /** Runs the check if the variable is set, and collects a thrown `SettingError`. */
-  readonly checked: <T>(name: VariableName, check: (value: string) => T) => T | undefined
+  readonly checked: <T>(name: Name, check: (value: string) => T) => T | undefined
   readonly wrong: readonly InvalidSetting[]
 }
 
 /** Thrown by a check. The message says what to set. */
 export class SettingError extends Error {}
 
-/** Of earlier releases. Whoever set one relies on it, so it is not ignored. */
-const REMOVED_VARIABLES: Readonly<Record<string, string>> = {
-  AEX_WAL_ARCHIVE:
-    'The embedded database no longer archives its log. Unset it, or use a PostgreSQL of your own with archive_command.',
-}
-
-export function settingsReader(env: Environment): SettingsReader {
-  const wrong: InvalidSetting[] = Object.entries(REMOVED_VARIABLES)
+/** `removed`: variables of earlier releases. Whoever set one relies on it, so it is not ignored. */
+export function settingsReader<Name extends string>(
+  env: Environment,
+  removed: Readonly<Record<string, string>> = {},
+): SettingsReader<Name> {
+  const wrong: InvalidSetting[] = Object.entries(removed)
     .filter(([variable]) => env[variable] !== undefined)
     .map(([variable, message]) => ({ variable, message }))
-  const value = (name: VariableName) => valueOf(env, name)
-  const reject = (variable: VariableName, message: string) => void wrong.push({ variable, message })
+  const value = (name: Name) => valueOf(env, name)
+  const reject = (variable: Name, message: string) => void wrong.push({ variable, message })
   return {
     value,
     reject,

@@ -1,0 +1,55 @@
+import type { Transaction } from '@agent-exchange/database'
+import type { ProtocolObject } from '@agent-exchange/protocol'
+
+/** Who reads plaintext, and what for. It is written to the access record. */
+export interface Reader {
+  readonly kind: 'person' | 'system' | 'model'
+  readonly id: string
+  readonly purpose: string
+}
+
+export interface NewContent {
+  readonly agentId: string
+  readonly packageId: string
+  readonly threadId: string
+  readonly direction: 'received' | 'sent'
+  readonly object: ProtocolObject
+  /** Where the object comes from and what its sender asked for. It travels with the object to every reader. */
+  readonly provenance: Readonly<Record<string, unknown>>
+  /** When the plaintext is deleted (O-51). Undefined: never, unless an administrator does. */
+  readonly retentionUntil?: Date
+}
+
+/** What is known of a content without reading it. */
+export interface ContentSummary {
+  readonly packageId: string
+  readonly threadId: string
+  readonly direction: NewContent['direction']
+  readonly contentType: string
+  readonly storedAt: string
+  readonly retentionUntil?: string
+  /** When the plaintext was deleted. */
+  readonly deletedAt?: string
+}
+
+export interface StoredContent extends ContentSummary {
+  readonly object: ProtocolObject
+  readonly provenance: Readonly<Record<string, unknown>>
+}
+
+export interface ContentPage {
+  readonly threadId?: string
+  /** Contents that were stored before this package. */
+  readonly before?: string
+  readonly limit: number
+}
+
+/** The opened objects of packages, each encrypted with a data key of its own. */
+export interface ContentStore {
+  /** The same package again changes nothing. */
+  put(tx: Transaction, content: NewContent): Promise<void>
+  /** Each read is an entry of the access record, in the same transaction. `gone`: the plaintext was deleted. */
+  read(reader: Reader, agentId: string, packageId: string): Promise<StoredContent | 'gone' | undefined>
+  /** Newest first, without plaintext. */
+  list(agentId: string, page: ContentPage): Promise<readonly ContentSummary[]>
+}
