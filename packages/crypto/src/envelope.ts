@@ -6,7 +6,7 @@ import { CryptoError } from './errors.ts'
 import { SIGNATURE_LENGTH, signEs256, verifyEs256 } from './es256.ts'
 import type { PrivateKey, PublicKey } from './keys.ts'
 import { readSealedPackage, type SealedOptions, type SealedPackage } from './sealed-package-shape.ts'
-import { parseStrictJson, parseWithSpans, type JsonValue } from './strict-json.ts'
+import { parseStrictJson, parseWithSpans, type JsonValue, type StrictJsonOptions } from './strict-json.ts'
 
 /** A Flattened JWS (RFC 7515 section 7.2.2), restricted to the form of the protocol. */
 export interface Envelope {
@@ -33,8 +33,6 @@ export interface ParsedEnvelope {
 
 export interface EnvelopeOptions extends SealedOptions {
   readonly maxDepth?: number
-  /** Called with the decoded payload directly after parsing; may throw. */
-  readonly inspectPayload?: (payload: JsonValue) => void
 }
 
 const encoder = new TextEncoder()
@@ -78,11 +76,11 @@ export function parseEnvelope(input: string | Uint8Array, options: EnvelopeOptio
 export function readEnvelope(outer: JsonValue, options: EnvelopeOptions = {}): ParsedEnvelope {
   const depth = options.maxDepth === undefined ? {} : { maxDepth: options.maxDepth }
   const envelope = readMembers(outer)
-  const kid = readHeader(envelope.protected)
+  const inspect = options.inspect && { inspect: options.inspect }
+  const kid = readHeader(envelope.protected, inspect)
   const signature = decodeBase64url(envelope.signature, 'signature')
   if (signature.length !== SIGNATURE_LENGTH) throw new CryptoError('signature_encoding', { at: 'signature' })
   const payload = decodeBase64url(envelope.payload, 'payload')
-  const inspect = options.inspectPayload && { inspect: options.inspectPayload }
   const { text, value, spans } = parseWithSpans(payload, { ...depth, ...inspect, at: 'payload' })
   const members = closedObject(value, ['metadata', 'jwe'], 'envelope_payload_members', 'payload')
   const span = spans.get('jwe')
@@ -115,9 +113,9 @@ function readMembers(value: unknown): Envelope {
 }
 
 /** RFC 7515 section 4.1: crit, b64, jwk, jku, x5c and every other extra parameter are refused. */
-function readHeader(encoded: string): string {
+function readHeader(encoded: string, inspect?: Pick<StrictJsonOptions, 'inspect'>): string {
   const at = 'protected'
-  const json = parseStrictJson(decodeBase64url(encoded, at), { at })
+  const json = parseStrictJson(decodeBase64url(encoded, at), { ...inspect, at })
   const header = closedObject(json, ['alg', 'cty', 'kid', 'syv', 'typ'], 'envelope_header_members', at)
   if (header.alg !== SIGNATURE_ALGORITHM) throw new CryptoError('envelope_algorithm', { at })
   if (header.typ !== MEDIA_TYPE.exchangeJws) throw new CryptoError('envelope_type', { at })

@@ -96,6 +96,7 @@ export {
 export {
   parseStrictJson,
   parseWithSpans,
+  type InspectJson,
   type JsonObject,
   type JsonValue,
   type ParsedJson,

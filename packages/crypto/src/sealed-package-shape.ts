@@ -4,7 +4,7 @@ import { closedObject } from './closed-object.ts'
 import type { Curve } from './curves.ts'
 import { CryptoError, type CryptoErrorCode } from './errors.ts'
 import { readEphemeralJwk } from './jwk-shape.ts'
-import { parseStrictJson } from './strict-json.ts'
+import { parseStrictJson, type InspectJson } from './strict-json.ts'
 
 /** `epk` is kept as sent, because digests cover it; parse it as a public key. */
 export interface SealedRecipient {
@@ -27,6 +27,8 @@ export interface SealedOptions {
   readonly contentTypes?: readonly string[]
   /** Curves of the ephemeral keys (open point O-28). */
   readonly curves?: readonly Curve[]
+  /** Called with each JSON text inside before it is parsed; may throw. */
+  readonly inspect?: InspectJson
 }
 
 export const IV_LENGTH = 12
@@ -39,7 +41,7 @@ export function readSealedPackage(value: unknown, options: SealedOptions = {}): 
   const members = ['aad', 'ciphertext', 'iv', 'protected', 'recipients', 'tag'] as const
   const jwe = closedObject(value, members, 'sealed_members', 'jwe')
   return {
-    protected: readProtectedHeader(jwe.protected, options.contentTypes ?? [MEDIA_TYPE.reasoningPackage]),
+    protected: readProtectedHeader(jwe.protected, options),
     // RFC 7516 section 7.2.1: an empty aad is omitted, which the protocol does not allow.
     aad: readBytes(jwe.aad, 'jwe.aad', 'sealed_aad', isNotEmpty),
     iv: readBytes(jwe.iv, 'jwe.iv', 'sealed_iv', (length) => length === IV_LENGTH),
@@ -50,14 +52,15 @@ export function readSealedPackage(value: unknown, options: SealedOptions = {}): 
   }
 }
 
-function readProtectedHeader(encoded: unknown, contentTypes: readonly string[]): string {
+function readProtectedHeader(encoded: unknown, { contentTypes, inspect }: SealedOptions): string {
   const at = 'jwe.protected'
   if (typeof encoded !== 'string') throw new CryptoError('sealed_members', { at })
-  const json = parseStrictJson(decodeBase64url(encoded, at), { at })
+  const json = parseStrictJson(decodeBase64url(encoded, at), { ...(inspect && { inspect }), at })
   const header = closedObject(json, ['cty', 'enc', 'syv', 'typ'], 'sealed_header_members', at)
   if (header.enc !== CONTENT_ENCRYPTION) throw new CryptoError('sealed_encryption', { at })
   if (header.typ !== MEDIA_TYPE.sealedJwe) throw new CryptoError('sealed_type', { at })
-  if (!contentTypes.some((type) => type === header.cty)) throw new CryptoError('sealed_content_type', { at })
+  if (!(contentTypes ?? [MEDIA_TYPE.reasoningPackage]).some((type) => type === header.cty))
+    throw new CryptoError('sealed_content_type', { at })
   if (header.syv !== PROTOCOL_VERSION) throw new CryptoError('sealed_version', { at })
   return encoded
 }

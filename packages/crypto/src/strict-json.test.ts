@@ -72,15 +72,18 @@ test('[ERR-02] an error has the position and contains no input', (t) => {
   )
 })
 
-test('[O-14] size limits are checked before the text is scanned', (t) => {
+test('[O-14] the text is inspected before it is parsed', (t) => {
   const seen: unknown[] = []
-  const inspect = (value: unknown) => {
-    seen.push(value)
+  const inspect = (json: Uint8Array, at: string | undefined) => {
+    seen.push([new TextDecoder().decode(json), at])
     throw new Error('too long')
   }
-  t.assert.throws(() => parseStrictJson('[1,{"a":1,"a":2}]', { inspect }), /too long/)
-  t.assert.deepEqual(seen, [[1, { a: 2 }]])
-  t.assert.throws(() => parseStrictJson('[1,', { inspect }), { code: 'json_syntax' })
+  t.assert.throws(() => parseStrictJson('[1,{"a"', { inspect, at: 'payload' }), /too long/)
+  t.assert.throws(() => parseStrictJson(utf8.encode('{"é":1}'), { inspect }), /too long/)
+  t.assert.deepEqual(seen, [
+    ['[1,{"a"', 'payload'],
+    ['{"é":1}', undefined],
+  ])
 })
 
 test('spans return the exact text of each outer member', (t) => {

@@ -4,17 +4,21 @@ import { scanJson, type Span } from './strict-json-scan.ts'
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject
 export type JsonObject = { readonly [name: string]: JsonValue }
 
+/** Looks at JSON that has not been parsed. `at` is the name of the input in error messages. */
+export type InspectJson = (json: Uint8Array, at: string | undefined) => void
+
 export interface StrictJsonOptions {
   /** Maximum nesting depth. */
   readonly maxDepth?: number
   /** The name of the input in error messages. */
   readonly at?: string
-  /** Called with the value before the scan; may throw. Size limits here save the cost of the scan. */
-  readonly inspect?: (value: JsonValue) => void
+  /** Called with the UTF-8 text before it is parsed; may throw. Limits here save the cost of parsing. */
+  readonly inspect?: InspectJson
 }
 
 const DEFAULT_MAXIMUM_DEPTH = 32
 
+const encoder = new TextEncoder()
 // ignoreBOM keeps a byte order mark in the text, so that it can be refused.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
@@ -40,12 +44,12 @@ export interface ParsedJson {
 /** Like {@link parseStrictJson}, for a caller that also needs the exact text of a member. */
 export function parseWithSpans(input: string | Uint8Array, options: StrictJsonOptions = {}): ParsedJson {
   const { maxDepth = DEFAULT_MAXIMUM_DEPTH, at } = options
+  options.inspect?.(typeof input === 'string' ? encoder.encode(input) : input, at)
   const text = typeof input === 'string' ? input : decodeUtf8(input, at)
   if (text.charCodeAt(0) === 0xfeff) throw new CryptoError('json_byte_order_mark', { at, offset: 0 })
   if (!text.isWellFormed()) throw new CryptoError('json_lone_surrogate', { at })
   // JSON.parse checks the grammar, so the scan can rely on well-formed text.
   const value = parseGrammar(text, at)
-  options.inspect?.(value)
   return { text, value, spans: scanJson(text, maxDepth, at) }
 }
 

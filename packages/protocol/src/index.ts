@@ -19,7 +19,12 @@ export * from './operations/operation.ts'
 export * from './operations/operations.ts'
 export { openApiDocument, type OpenApiOptions } from './operations/openapi.ts'
 export { operationExamples, type OperationExample } from './operations/examples/index.ts'
-export { STORED_JWK_MEMBERS, FREE_TEXT_MEMBERS, RESOURCE_ID_MEMBERS } from './operations/request-limits.ts'
+export {
+  FREE_TEXT_MEMBERS,
+  maximumBodyBytes,
+  RESOURCE_ID_MEMBERS,
+  STORED_JWK_MEMBERS,
+} from './operations/request-limits.ts'
 export * from './package-states.ts'
 export * from './policy-binding.ts'
 export * from './policy-eligibility.ts'

@@ -10,6 +10,7 @@ import { headerParameters, parametersOf } from './openapi-parameters.ts'
 import { problemExamples, problemResponse } from './openapi-problems.ts'
 import { componentSchemas, jsonContent, reference } from './openapi-schemas.ts'
 import { webhook } from './openapi-webhooks.ts'
+import { maximumBodyBytes } from './request-limits.ts'
 import { problemsOf, type Operation } from './operation.ts'
 import { OPERATION_IDS, operations, type OperationId } from './operations.ts'
 
@@ -104,7 +105,7 @@ function describe(
     ...(request && {
       requestBody: {
         required: true,
-        description: `At most ${profile['O-14'].request_bytes} bytes of JSON.`,
+        description: `At most ${maximumBodyBytes(id, profile['O-14'])} bytes of JSON.`,
         content: jsonContent(reference(nameOf(request)), at(exchange, examples.requests ?? {})),
         ...ours('O-14'),
       },

@@ -29,6 +29,14 @@ const STORABLE = '^[^\\u0000]*$'
 
 type Limits = DeploymentProfile['O-14']
 
+/** Operations whose body carries a package. */
+const PACKAGE_OPERATIONS = new Set(['createPackageTransfer', 'createPackageResponse'])
+
+/** O-14: the maximum size of the body of an operation. */
+export function maximumBodyBytes(operationId: string, { request_bytes, control_bytes }: Limits): number {
+  return PACKAGE_OPERATIONS.has(operationId) ? request_bytes : Math.min(request_bytes, control_bytes)
+}
+
 /** O-14: a named schema with the request limits of this deployment. */
 export function withRequestLimits(name: string, schema: JsonObject, limits: Limits): JsonObject {
   return limited(schema, { limits, schemaName: name }, '')

@@ -115,9 +115,15 @@ export const servicePoints = {
   }),
   'O-14': openPoint({
     meaning: 'Size, depth and form of requests.',
-    why: 'Everything that is read into memory needs a limit. The limits are far above the needs of a reasoning package. JSON that two parsers could interpret differently must not be signed or stored. The specification calls the ids of packages, policy receipts and receipts strings; they occur in URLs, commands and logs, so they need a form that is safe there. No prefix is required: that of our SDK is a habit. A thread_id has the form of the protocol objects, because audit events contain it.',
+    why: 'Everything that is read into memory needs a limit. Depth, lists, objects, values and escapes are counted before the JSON is parsed. The limits are far above the needs of a reasoning package. JSON that two parsers could interpret differently must not be signed or stored. The specification calls the ids of packages, policy receipts and receipts strings; they occur in URLs, commands and logs, so they need a form that is safe there. No prefix is required: that of our SDK is a habit. A thread_id has the form of the protocol objects, because audit events contain it.',
     settings: {
       request_bytes: integer(2_097_152, 1_024, 67_108_864, 'maximum size of a request body'),
+      control_bytes: integer(
+        1_048_576,
+        1_024,
+        67_108_864,
+        'maximum size of a request body that carries no package, at most that of every body; the largest that a schema accepts has about 800,000 bytes',
+      ),
       request_bytes_in_flight: integer(
         268_435_456,
         1_048_576,
@@ -177,10 +183,16 @@ export const servicePoints = {
         'maximum number of members of an object in a request, such as the skills in skill_versions',
       ),
       json_values: integer(
-        100_000,
+        5_000,
         1_000,
         10_000_000,
-        'maximum number of values in a request, over all depths',
+        'maximum number of values in a request, over all depths; the largest body that a schema accepts has about 3,500',
+      ),
+      json_escapes: integer(
+        65_536,
+        4_096,
+        10_000_000,
+        'maximum number of escape sequences in the strings of a request',
       ),
       registration_keys: integer(16, 1, 1_000, 'maximum number of keys in one registration of an agent'),
     },

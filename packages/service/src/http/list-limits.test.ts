@@ -62,10 +62,23 @@ test('[O-14][O-29][ERR-02] the pointer to an oversized list contains no member n
   assert.equal(answer.text.includes(CANARY), false)
 })
 
-test('[O-14] the maximum number of entries and members is accepted', async () => {
+test('[O-14] the largest registration that the schema accepts passes all limits', async () => {
   const { by, path, body } = await scene.make('registerAgent')
-  const full = { ...body, skill_versions: members(1_000), protocol_versions: repeated(1_000, 'svc/1.0') }
+  const long = (index: number) => String(index).padStart(256, 'x')
+  const numbers = Array.from({ length: 1_000 }, (_, index) => index)
+  const full = {
+    ...body,
+    skill_versions: Object.fromEntries(numbers.map((index) => [long(index), long(index)])),
+    protocol_versions: ['svc/1.0', ...numbers.slice(1).map(long)],
+  }
   assertSuccess(await by.post(path, full), 'registerAgent')
+})
+
+test('[O-14] a body without a package has a smaller limit than a package', async () => {
+  const { by, path } = await scene.make('registerAgent')
+  const answer = await by.post(path, { padding: 'x'.repeat(1_048_577) })
+  assertProblem(answer, 'payload_too_large')
+  assert.deepEqual(answer.body['details'], { maximum_bytes: 1_048_576 })
 })
 
 test('[O-14][POL-02] the limit counts entries of lists, not members of objects', async () => {
@@ -82,4 +95,25 @@ test('[O-14][POL-02] the limit counts entries of lists, not members of objects',
     protocol_versions: repeated(9, 'svc/1.0'),
   })
   assert.deepEqual(failuresOf(nine), [['O-14', '/protocol_versions']])
+})
+
+test('[O-14] the tokens of a body and of its payload are counted before anything is parsed', async (t) => {
+  const { by, path, body } = await scene.make('registerAgent')
+  const submit = await scene.make('createPackageTransfer')
+  const many = Object.fromEntries(Array.from({ length: 90_000 }, (_, index) => [`m${index}`, 1]))
+  const encoded = Buffer.from(JSON.stringify(many)).toString('base64url')
+  const parse = t.mock.method(JSON, 'parse')
+  const answers: [Answer, string][] = [
+    [await by.post(path, { ...body, skill_versions: many }), '/skill_versions'],
+    [await submit.by.post(submit.path, { ...(submit.body as object), payload: encoded }), '/payload'],
+    [await submit.by.post(submit.path, { ...(submit.body as object), protected: encoded }), '/protected'],
+  ]
+  // The outer JSON of an envelope has three members, so it is parsed.
+  const parsed = parse.mock.calls.map(({ arguments: [text] }) => text)
+  assert.equal(
+    parsed.some((text) => text.includes('m89999')),
+    false,
+  )
+  parse.mock.restore()
+  for (const [answer, pointer] of answers) assert.deepEqual(failuresOf(answer), [['O-14', pointer]])
 })

@@ -1,6 +1,7 @@
 import type { ParsedJson } from '@agent-exchange/crypto'
 import {
   HEADER,
+  maximumBodyBytes,
   MEDIA_TYPE,
   OPERATION_IDS,
   operations,
@@ -34,6 +35,7 @@ type Admitted = FastifyRequest & { [ADMISSION]: Admission | undefined }
 
 /** Registers one route per operation of the contract. */
 export function registerOperations(app: FastifyInstance, dependencies: AgentServerDependencies): void {
+  const limits = dependencies.context.profile['O-14']
   app.decorateRequest(ADMISSION, undefined)
   for (const id of OPERATION_IDS) {
     const { method, path } = operations[id]
@@ -41,6 +43,7 @@ export function registerOperations(app: FastifyInstance, dependencies: AgentServ
     app.route({
       method,
       url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
+      bodyLimit: maximumBodyBytes(id, limits),
       // Before the body is read, so that an unauthenticated caller cannot make us read one.
       onRequest: async (request, reply) => {
         requireUnshadowed(shadowed, request, reply)

@@ -9,15 +9,15 @@ import {
   type OperationId,
 } from '@agent-exchange/protocol'
 import { boundFailures } from '../kernel/bounds.ts'
-import { assertListLimits } from '../kernel/list-limits.ts'
+import { assertJsonLimits } from '../kernel/json-limits.ts'
 import { Problem } from '../kernel/problem.ts'
 
-/** Parses strict JSON, which rules out ambiguous input. List limits are checked before keys, schemas and signatures. */
+/** Parses strict JSON, which rules out ambiguous input. Its tokens are counted before that (O-14). */
 export function parseBody(bytes: Uint8Array, profile: DeploymentProfile): ParsedJson {
   try {
     return parseWithSpans(bytes, {
       maxDepth: profile['O-14'].json_depth,
-      inspect: (value) => assertListLimits(value, profile),
+      inspect: (json) => assertJsonLimits(json, profile),
     })
   } catch (error) {
     if (!(error instanceof CryptoError)) throw error

@@ -37,7 +37,7 @@ export function assertBounds(profile: DeploymentProfile, { identifiers, texts, l
 /** Members whose member names the caller chooses. Such a name is content and never appears in an answer. */
 const MAPS = new Set(['skill_versions'])
 
-/** O-14 for every string of a document that passed its schema. `assertListLimits` has checked its lists. */
+/** O-14 for every string of a document that passed its schema. `assertJsonLimits` has checked its lists. */
 export function boundFailures(value: JsonValue, profile: DeploymentProfile, pointer = ''): Failure[] {
   // Almost every document passes: pointers are computed only for the others.
   if (isSmall(value, profile['O-14'])) return []

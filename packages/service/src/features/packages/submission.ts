@@ -24,7 +24,7 @@ import type { Database } from '@agent-exchange/database'
 import { boundFailures } from '../../kernel/bounds.ts'
 import type { Call } from '../../kernel/call.ts'
 import { contentHash, envelopeHash } from '../../kernel/idempotency.ts'
-import { assertListLimits } from '../../kernel/list-limits.ts'
+import { assertJsonLimits } from '../../kernel/json-limits.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { requireActingAs } from '../../kernel/roles.ts'
 import type { Cause } from '../audit/audit-event.ts'
@@ -99,7 +99,8 @@ async function readNative(call: PackageCall, db: Database, isResponse: boolean) 
         maxDepth: profile['O-14'].json_depth,
         curves: profile['O-28'].encryption_curves,
         contentTypes: contentTypes(profile, isResponse),
-        inspectPayload: (payload) => assertListLimits(payload, profile, '/payload'),
+        inspect: (json, at) =>
+          assertJsonLimits(json, profile, at === 'protected' ? '/protected' : '/payload'),
       },
     ),
   )
