@@ -1,0 +1,287 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import type { Queries, Transaction, Database } from '@agent-exchange/database'
+import {
+  FINISHED_ITEM_DAYS,
+  FINISHED_ITEMS_A_STEP,
+  FIRST_BACKOFF_SECONDS,
+  MAXIMUM_ATTEMPTS,
+  MAXIMUM_BACKOFF_SECONDS,
+  MAXIMUM_LEASE_SECONDS,
+} from './inbox-limits.ts'
+
+/** Owner of the table inbox_item. Times are those of the database: clocks of instances may differ. */
+
+export interface NewItem {
+  readonly agentId: string
+  readonly packageId: string
+  readonly threadId: string
+  /** Position in the stream of the agent's notifications. */
+  readonly sequence: number
+  readonly contentType: string
+  readonly receivedAt: string
+}
+
+export interface InboxItem extends NewItem {
+  readonly itemId: string
+  /** How often it was taken, this time included. */
+  readonly attempts: number
+}
+
+export interface LeasedItem extends InboxItem {
+  /** Shown once; the table holds its hash. */
+  readonly leaseToken: string
+  readonly leaseEndsAt: string
+}
+
+export interface SetAsideItem extends InboxItem {
+  readonly failure: string | null
+}
+
+/** `missing`: there is no such item among these agents. `stale`: the lease has ended, or another one began. */
+export type LeaseOutcome = 'settled' | 'stale' | 'missing'
+
+/** Payloads are agent ids. */
+export const INBOX_CHANNEL = 'gateway_inbox'
+
+const LEASE_TOKEN_BYTES = 32
+const NO_REASON = 'The lease ended without an answer.'
+
+interface ItemRow {
+  readonly item_id: string
+  readonly agent_id: string
+  readonly package_id: string
+  readonly thread_id: string
+  readonly sequence: string | number
+  readonly content_type: string
+  readonly received_at: string
+  readonly attempts: number
+}
+
+const toItem = (row: ItemRow): InboxItem => ({
+  itemId: row.item_id,
+  agentId: row.agent_id,
+  packageId: row.package_id,
+  threadId: row.thread_id,
+  sequence: Number(row.sequence),
+  contentType: row.content_type,
+  receivedAt: row.received_at,
+  attempts: row.attempts,
+})
+
+/** Serializes changes of the order within a thread. */
+const lockThread = (tx: Transaction, agentId: string, threadId: string) =>
+  tx`select pg_advisory_xact_lock(hashtextextended(${`inbox ${agentId} ${threadId}`}, 0))`
+
+const announce = (tx: Queries, agentId: string) => tx`select pg_notify(${INBOX_CHANNEL}, ${agentId})`
+
+/** Makes the earliest waiting item of the thread available, unless another one is. */
+async function offerNext(tx: Transaction, agentId: string, threadId: string): Promise<void> {
+  const offered = await tx`
+    update inbox_item set available_at = clock_timestamp()
+    where item_id = (
+      select item_id from inbox_item where agent_id = ${agentId} and thread_id = ${threadId} and state = 'waiting'
+      order by sequence limit 1)
+    and not exists (
+      select from inbox_item where agent_id = ${agentId} and thread_id = ${threadId} and state = 'waiting'
+        and available_at is not null)`
+  if (offered.count > 0) await announce(tx, agentId)
+}
+
+export async function insertItem(tx: Transaction, item: NewItem): Promise<void> {
+  const { agentId, packageId, threadId, sequence, contentType, receivedAt } = item
+  await lockThread(tx, agentId, threadId)
+  await tx`
+    insert into inbox_item (item_id, agent_id, package_id, thread_id, sequence, content_type, received_at)
+    values (${`item_${randomUUID()}`}, ${agentId}, ${packageId}, ${threadId}, ${sequence}, ${contentType},
+      ${receivedAt})
+    on conflict (agent_id, package_id) do nothing`
+  await offerNext(tx, agentId, threadId)
+}
+
+/** Takes what is available, the longest waiting first. An item that was taken too often is set aside instead. */
+export async function takeItems(
+  db: Database,
+  { agentIds, max, visibilitySeconds, by }: TakeRequest,
+): Promise<LeasedItem[]> {
+  if (agentIds.length === 0) return []
+  await setAsideExhausted(db, agentIds)
+  const tokens = Array.from({ length: max }, () => randomBytes(LEASE_TOKEN_BYTES).toString('base64url'))
+  const rows = await db<(ItemRow & { lease_ends_at: string; number: string | number })[]>`
+    with taken as (
+      select item_id from inbox_item
+      where agent_id = any(${[...agentIds]}) and state = 'waiting' and available_at <= clock_timestamp()
+        and attempts < ${MAXIMUM_ATTEMPTS}
+      order by available_at, item_id limit ${max} for update skip locked),
+    numbered as (select item_id, row_number() over (order by item_id) as number from taken)
+    update inbox_item set attempts = attempts + 1, leased_by = ${by}, leased_at = clock_timestamp(),
+      lease_hash = decode((${tokens.map((token) => hashOf(token).toString('hex'))}::text[])[number], 'hex'),
+      available_at = clock_timestamp() + make_interval(secs => ${visibilitySeconds})
+    from numbered where inbox_item.item_id = numbered.item_id
+    returning inbox_item.item_id, agent_id, package_id, thread_id, sequence, content_type, received_at, attempts,
+      available_at as lease_ends_at, number`
+  return rows
+    .map((row) => ({
+      ...toItem(row),
+      leaseToken: tokens[Number(row.number) - 1] ?? '',
+      leaseEndsAt: row.lease_ends_at,
+    }))
+    .toSorted((one, other) => one.sequence - other.sequence)
+}
+
+export interface TakeRequest {
+  readonly agentIds: readonly string[]
+  readonly max: number
+  readonly visibilitySeconds: number
+  /** Id of the system that takes them. */
+  readonly by: string
+}
+
+/** The last lease of these items ended without an answer. */
+async function setAsideExhausted(db: Database, agentIds: readonly string[]): Promise<void> {
+  const exhausted = await db<ItemRow[]>`
+    select item_id, agent_id, thread_id from inbox_item
+    where agent_id = any(${[...agentIds]}) and state = 'waiting' and available_at <= clock_timestamp()
+      and attempts >= ${MAXIMUM_ATTEMPTS} limit 100`
+  for (const { item_id, agent_id, thread_id } of exhausted)
+    await db.begin(async (tx) => {
+      await lockThread(tx, agent_id, thread_id)
+      await tx`
+        update inbox_item set state = 'set_aside', lease_hash = null, available_at = null,
+          failure = coalesce(failure, ${NO_REASON})
+        where item_id = ${item_id} and state = 'waiting' and available_at <= clock_timestamp()
+          and attempts >= ${MAXIMUM_ATTEMPTS}`
+      await offerNext(tx, agent_id, thread_id)
+    })
+}
+
+/** When the next of these items becomes available, in milliseconds; undefined if none waits for a time. */
+export async function nextAvailableInMs(
+  db: Queries,
+  agentIds: readonly string[],
+): Promise<number | undefined> {
+  const [row] = await db<{ milliseconds: number | null }[]>`
+    select (extract(epoch from min(available_at) - clock_timestamp()) * 1000)::float8 as milliseconds
+    from inbox_item where agent_id = any(${[...agentIds]}) and state = 'waiting' and available_at is not null`
+  return row?.milliseconds ?? undefined
+}
+
+interface LeaseRow extends ItemRow {
+  readonly is_held: boolean
+}
+
+/** Runs `change` under the lock of the thread if the token is that of the current lease. */
+async function withLease(
+  db: Database,
+  { agentIds, itemId, leaseToken }: LeaseReference,
+  change: (tx: Transaction, item: InboxItem) => Promise<unknown>,
+): Promise<LeaseOutcome> {
+  return db.begin(async (tx) => {
+    const [known] = await tx<{ agent_id: string; thread_id: string }[]>`
+      select agent_id, thread_id from inbox_item where item_id = ${itemId} and agent_id = any(${[...agentIds]})`
+    if (!known) return 'missing'
+    await lockThread(tx, known.agent_id, known.thread_id)
+    const [row] = await tx<LeaseRow[]>`
+      select item_id, agent_id, package_id, thread_id, sequence, content_type, received_at, attempts,
+        state = 'waiting' and lease_hash = ${hashOf(leaseToken)} and available_at > clock_timestamp() as is_held
+      from inbox_item where item_id = ${itemId} for update`
+    if (!row?.is_held) return 'stale'
+    await change(tx, toItem(row))
+    return 'settled'
+  })
+}
+
+export interface LeaseReference {
+  /** Agents that the caller may act for. */
+  readonly agentIds: readonly string[]
+  readonly itemId: string
+  readonly leaseToken: string
+}
+
+export function finishItem(db: Database, lease: LeaseReference): Promise<LeaseOutcome> {
+  return withLease(db, lease, async (tx, { itemId, agentId, threadId }) => {
+    await tx`
+      update inbox_item set state = 'done', finished_at = clock_timestamp(), lease_hash = null, available_at = null
+      where item_id = ${itemId}`
+    await offerNext(tx, agentId, threadId)
+  })
+}
+
+/** Returns after a pause that doubles each time, or is set aside after the last attempt. */
+export function failItem(db: Database, lease: LeaseReference, reason: string): Promise<LeaseOutcome> {
+  return withLease(db, lease, async (tx, { itemId, agentId, threadId, attempts }) => {
+    if (attempts < MAXIMUM_ATTEMPTS) {
+      await tx`
+        update inbox_item set lease_hash = null, failure = ${reason},
+          available_at = clock_timestamp() + make_interval(secs => ${backoffSeconds(attempts)})
+        where item_id = ${itemId}`
+      // Requests that wait learn when the item returns.
+      await announce(tx, agentId)
+      return
+    }
+    await tx`
+      update inbox_item set state = 'set_aside', lease_hash = null, available_at = null, failure = ${reason}
+      where item_id = ${itemId}`
+    await offerNext(tx, agentId, threadId)
+  })
+}
+
+const backoffSeconds = (attempts: number) =>
+  Math.min(MAXIMUM_BACKOFF_SECONDS, FIRST_BACKOFF_SECONDS * 2 ** (attempts - 1))
+
+/** The lease then ends `visibilitySeconds` from now, but not later than the longest lease allows. */
+export async function extendLease(
+  db: Database,
+  lease: LeaseReference,
+  visibilitySeconds: number,
+): Promise<{ readonly outcome: LeaseOutcome; readonly leaseEndsAt?: string }> {
+  let leaseEndsAt: string | undefined
+  const outcome = await withLease(db, lease, async (tx, { itemId }) => {
+    const [row] = await tx<{ available_at: string }[]>`
+      update inbox_item set available_at = least(
+        clock_timestamp() + make_interval(secs => ${visibilitySeconds}),
+        leased_at + make_interval(secs => ${MAXIMUM_LEASE_SECONDS}))
+      where item_id = ${itemId} returning available_at`
+    leaseEndsAt = row?.available_at
+  })
+  return { outcome, ...(leaseEndsAt !== undefined && { leaseEndsAt }) }
+}
+
+export async function listSetAside(
+  db: Queries,
+  { agentIds, after = '', limit }: { agentIds: readonly string[]; after?: string; limit: number },
+): Promise<SetAsideItem[]> {
+  const rows = await db<(ItemRow & { failure: string | null })[]>`
+    select item_id, agent_id, package_id, thread_id, sequence, content_type, received_at, attempts, failure
+    from inbox_item where agent_id = any(${[...agentIds]}) and state = 'set_aside' and item_id > ${after}
+    order by item_id limit ${limit}`
+  return rows.map((row) => ({ ...toItem(row), failure: row.failure }))
+}
+
+/** It waits again, with no attempt counted. False if there is no such item that was set aside. */
+export async function retrySetAside(
+  tx: Transaction,
+  agentIds: readonly string[],
+  itemId: string,
+): Promise<boolean> {
+  const [known] = await tx<{ agent_id: string; thread_id: string }[]>`
+    select agent_id, thread_id from inbox_item
+    where item_id = ${itemId} and agent_id = any(${[...agentIds]}) and state = 'set_aside'`
+  if (!known) return false
+  await lockThread(tx, known.agent_id, known.thread_id)
+  const { count } = await tx`
+    update inbox_item set state = 'waiting', attempts = 0 where item_id = ${itemId} and state = 'set_aside'`
+  await offerNext(tx, known.agent_id, known.thread_id)
+  return count > 0
+}
+
+/** Deletes items that were done long ago; returns how many. */
+export async function deleteFinishedItems(db: Queries): Promise<number> {
+  const { count } = await db`
+    delete from inbox_item where item_id in (
+      select item_id from inbox_item
+      where state = 'done' and finished_at < now() - make_interval(days => ${FINISHED_ITEM_DAYS})
+      limit ${FINISHED_ITEMS_A_STEP})`
+  return count
+}
+
+const hashOf = (token: string) => createHash('sha256').update(token).digest()

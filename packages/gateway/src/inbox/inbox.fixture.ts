@@ -1,0 +1,44 @@
+import { openDatabase, type Database } from '@agent-exchange/database'
+import { migrate, readMigrations } from '@agent-exchange/database/migrations'
+import { emptyTestDatabase } from '@agent-exchange/testkit'
+import { addInboxItem } from './add-item.ts'
+import type { NewItem } from './inbox-items.ts'
+
+/** A migrated database of a gateway. */
+export async function gatewayDatabase(): Promise<
+  AsyncDisposable & { readonly db: Database; readonly url: string }
+> {
+  const database = await emptyTestDatabase()
+  const db = openDatabase({ target: database.url, maximumConnections: 8, applicationName: 'gateway test' })
+  await migrate(db, readMigrations(new URL('../../migrations/', import.meta.url)))
+  return {
+    db,
+    url: database.url,
+    async [Symbol.asyncDispose]() {
+      await db.end()
+      await database[Symbol.asyncDispose]()
+    },
+  }
+}
+
+let sequence = 0
+
+/** Adds an item, as the handler of a received package does. */
+export async function addItem(db: Database, given: Partial<NewItem> = {}): Promise<NewItem> {
+  sequence += 1
+  const item = {
+    agentId: 'agent_a',
+    packageId: `pkg_${sequence}`,
+    threadId: `thread_${sequence}`,
+    sequence,
+    contentType: 'application/json',
+    receivedAt: '2026-01-01T00:00:00.000Z',
+    ...given,
+  }
+  await db.begin((tx) => addInboxItem(tx, item))
+  return item
+}
+
+/** Ends the pauses and leases of all items, as time does. */
+export const endTimes = (db: Database) =>
+  db`update inbox_item set available_at = clock_timestamp() where available_at is not null`

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { after, beforeEach, test } from 'node:test'
+import { addItem, gatewayDatabase } from './inbox.fixture.ts'
+import { failItem, finishItem } from './inbox-items.ts'
+import { openLeaseWaiters } from './lease-waiters.ts'
+
+const opened = await gatewayDatabase()
+const { db } = opened
+const waiters = await openLeaseWaiters(db)
+after(async () => {
+  waiters.stop()
+  await opened[Symbol.asyncDispose]()
+})
+beforeEach(() => db`delete from inbox_item`)
+
+const request = { agentIds: ['agent_a'], max: 5, visibilitySeconds: 60, by: 'system_1' }
+
+test('a request that waits gets an item as soon as it is committed', async () => {
+  const waiting = waiters.take(request, { seconds: 30 })
+  const item = await addItem(db)
+  assert.deepEqual(
+    (await waiting)?.map(({ packageId }) => packageId),
+    [item.packageId],
+  )
+})
+
+test('a request that waits gets the next item of a thread when the one before is done', async () => {
+  await addItem(db, { threadId: 'thread' })
+  const next = await addItem(db, { threadId: 'thread' })
+  const [first] = (await waiters.take(request, { seconds: 0 })) ?? []
+  assert.ok(first)
+  const waiting = waiters.take(request, { seconds: 30 })
+  await finishItem(db, { ...request, itemId: first.itemId, leaseToken: first.leaseToken })
+  assert.deepEqual(
+    (await waiting)?.map(({ packageId }) => packageId),
+    [next.packageId],
+  )
+})
+
+test('a request that waits gets a lease that ends unanswered, without a notification', async () => {
+  await addItem(db)
+  const [first] = (await waiters.take({ ...request, visibilitySeconds: 1 }, { seconds: 0 })) ?? []
+  const [again] = (await waiters.take(request, { seconds: 30 })) ?? []
+  assert.deepEqual([again?.itemId, again?.attempts], [first?.itemId, 2])
+})
+
+test('a wait ends with its time, with its caller, and does not hear of other agents', async () => {
+  const caller = new AbortController()
+  const waiting = waiters.take(request, { seconds: 30, signal: caller.signal })
+  await addItem(db, { agentId: 'agent_b' })
+  caller.abort()
+  assert.deepEqual(await waiting, [])
+  assert.deepEqual(await waiters.take(request, { seconds: 0 }), [])
+  await addItem(db)
+  const [item] = (await waiters.take(request, { seconds: 0 })) ?? []
+  assert.ok(item)
+  await failItem(db, { ...request, itemId: item.itemId, leaseToken: item.leaseToken }, 'later')
+  assert.deepEqual(await waiters.take(request, { seconds: 1 }), [])
+})
