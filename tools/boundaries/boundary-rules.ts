@@ -50,7 +50,7 @@ const SDK_LAYERS: readonly (readonly string[])[] = [
   ['policy'],
   ['data-space'],
   ['outbox'],
-  ['log-state.ts'],
+  ['log-state.ts', 'log-state-contract.fixture.ts'],
   ['keys'],
   ['connection'],
   ['deployment'],

@@ -6,10 +6,26 @@
  */
 
 export { agentFingerprint } from './agent-keys/fingerprint.ts'
+export type { Approver } from './drafts/approval.ts'
+export { isDraftId } from './drafts/draft-document.ts'
+export { MAXIMUM_OPEN_DRAFTS, MAXIMUM_SENT_DRAFTS } from './drafts/draft-limits.ts'
+export {
+  draftRecord,
+  draftSent,
+  draftUnreadable,
+  newDraftRecord,
+  sentDraftRecord,
+  type DraftRecord,
+  type DraftStore,
+  type SentDraftRecord,
+} from './drafts/draft-store.ts'
+export { openDrafts } from './drafts/open-drafts.ts'
+export { describeKey, missing, useOf, withKey, withRevocation, withStages } from './keys/key-rules.ts'
 export type { AgentContext } from './context.ts'
 export { readLiveView } from './log/live-view.ts'
 export { uncheckedSentence, watchLog } from './log/watch-log.ts'
 export type { MonitorFinding } from './monitor/label-scan.ts'
+export type { MonitorState } from './monitor/monitor-state.ts'
 export { monitorLog, type MonitorResult } from './monitor/monitor-log.ts'
 export { makersOf } from './objects/makers.ts'
 export { newObject, type ObjectTerms } from './objects/new-object.ts'
@@ -17,4 +33,6 @@ export { inReadingOrder, labelOf, leadOf, outlineOf, titleOf, type Member } from
 export { backoffMs, pause } from './pause-and-backoff.ts'
 export { asUnknownPeer } from './peers/unknown-peer.ts'
 export { rememberedUrl } from './receive/endpoint.ts'
+export { foreignInbox } from './receive/inbox-rules.ts'
+export { missingRanges, withoutSequence } from './receive/sequence-ranges.ts'
 export { createWebhookHandler } from './receive/webhook-handler.ts'

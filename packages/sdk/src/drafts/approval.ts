@@ -79,6 +79,14 @@ export interface RegisteredApprover {
   readonly publicKey: PublicKey
 }
 
+/** Which drafts a person must approve: those whose policy requires it, or every one. */
+export type ApprovalScope = 'policy' | 'every_draft'
+
+export interface Approver extends RegisteredApprover {
+  readonly createdAt: string
+  readonly approves: ApprovalScope
+}
+
 export interface DecisionCheck {
   readonly draftId: string
   /** Recomputed from what will be sealed. */

@@ -1,15 +1,16 @@
-import { isSignedBy, signDecision, type Decision, type SignedDecision } from '../drafts/approval.ts'
+import {
+  isSignedBy,
+  signDecision,
+  type Approver,
+  type Decision,
+  type SignedDecision,
+} from '../drafts/approval.ts'
 import { draftDigest, draftIdOf } from '../drafts/draft-document.ts'
 import { ExchangeError } from '../errors.ts'
 import { openAgentFolder, type AgentFolder } from './agent-folder.ts'
-import {
-  readApprover,
-  unlockApprover,
-  writeApprover,
-  type Approver,
-  type NewApprover,
-} from './approver-file.ts'
-import { openDraftFiles, type DraftFile } from './draft-files.ts'
+import { readApprover, unlockApprover, writeApprover, type NewApprover } from './approver-file.ts'
+import type { DraftRecord } from '../drafts/draft-store.ts'
+import { openDraftFiles } from './draft-files.ts'
 import { withFileLock } from './file-lock.ts'
 
 export interface DraftDecision {
@@ -82,7 +83,7 @@ export async function replaceApprover(
     await unlockApprover(files.approver, oldPassphrase)
     const next = await writeApprover(files.approver, { approves: before.approves, ...timed(options) })
     const drafts = openDraftFiles(files.drafts)
-    const signAgain = async ({ decision }: DraftFile) =>
+    const signAgain = async ({ decision }: DraftRecord) =>
       decision && (await isSignedBy(decision, before))
         ? signDecision(inputOf(decision), next, decision.approval_reference)
         : undefined

@@ -9,7 +9,7 @@ import {
 } from '@agent-exchange/crypto'
 import { shapeValidator, type Shape } from '@agent-exchange/protocol'
 import { Type } from 'typebox'
-import type { RegisteredApprover } from '../drafts/approval.ts'
+import type { ApprovalScope, Approver } from '../drafts/approval.ts'
 import { MINIMUM_PASSPHRASE_CHARACTERS } from '../drafts/draft-limits.ts'
 import { ExchangeError } from '../errors.ts'
 import { lockedKeysShape, privateJwkShape, publicJwkShape, type LockedKeys } from './file-key-store-format.ts'
@@ -18,14 +18,6 @@ import { isOpenToOthers, readPrivateFile, writePrivateFile } from './private-fil
 
 const FORMAT = 'aex-approver'
 const VERSION = 1
-
-/** Which drafts a person must approve: those whose policy requires it, or every one. */
-export type ApprovalScope = 'policy' | 'every_draft'
-
-export interface Approver extends RegisteredApprover {
-  readonly createdAt: string
-  readonly approves: ApprovalScope
-}
 
 const text = Type.String({ minLength: 1, maxLength: 512 })
 const CLOSED = { additionalProperties: false }

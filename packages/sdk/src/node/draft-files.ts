@@ -1,66 +1,27 @@
 import { mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseStrictJson } from '@agent-exchange/crypto'
-import { shapeValidator } from '@agent-exchange/protocol'
-import { Type, type Static } from 'typebox'
-import { signedDecisionShape, type SignedDecision } from '../drafts/approval.ts'
-import { draftDocumentShape, isDraftId } from '../drafts/draft-document.ts'
-import { MAXIMUM_DRAFT_BYTES, MAXIMUM_OPEN_DRAFTS, MAXIMUM_SENT_DRAFTS } from '../drafts/draft-limits.ts'
+import { isDraftId } from '../drafts/draft-document.ts'
+import { MAXIMUM_OPEN_DRAFTS, MAXIMUM_SENT_DRAFTS } from '../drafts/draft-limits.ts'
+import {
+  draftRecord,
+  draftSent,
+  draftUnreadable,
+  newDraftRecord,
+  requireDraftSize,
+  sentDraftRecord,
+  type DraftRecord,
+  type DraftStore,
+  type SentDraftRecord,
+} from '../drafts/draft-store.ts'
 import { ExchangeError } from '../errors.ts'
 import { withFileLock } from './file-lock.ts'
 import { isOpenToOthers, readPrivateFile, writePrivateFile } from './private-file.ts'
 
 const OWNER_ONLY_FOLDER = 0o700
 const ENDING = '.json'
-const FORMAT = 'aex-draft'
-const VERSION = 1
-
-const text = Type.String({ minLength: 1, maxLength: 512 })
-const CLOSED = { additionalProperties: false }
-const described = {
-  format: Type.Literal(FORMAT),
-  version: Type.Literal(VERSION),
-  draft_id: text,
-  created_at: text,
-  decision: Type.Optional(signedDecisionShape),
-}
-
-const openFileShape = Type.Object({ ...described, content: draftDocumentShape }, CLOSED)
-export type DraftFile = Readonly<Static<typeof openFileShape>>
-const openFile = shapeValidator(openFileShape, 'SDK')
-
-/** A sent draft: the content is removed, the decision is kept. */
-const sentFileShape = Type.Object(
-  { ...described, digest: text, package_id: text, thread_id: text, sent_at: text },
-  CLOSED,
-)
-export type SentDraftFile = Readonly<Static<typeof sentFileShape>>
-const sentFile = shapeValidator(sentFileShape, 'SDK')
-
-/** The drafts of one folder as files: `ID.json` while open, `sent/ID.json` afterwards. Several processes may use it. */
-export interface DraftFiles {
-  ids(): Promise<readonly string[]>
-  read(draftId: string): Promise<DraftFile>
-  /** Stores a new draft. Returns the stored one if it is there already. */
-  add(draft: Omit<DraftFile, 'format' | 'version'>): Promise<DraftFile>
-  /**
-   * Replaces the decision of a draft, alone among all processes. `decide` sees what is stored; if it returns undefined,
-   * nothing is written.
-   */
-  decide(
-    draftId: string,
-    decide: (draft: DraftFile) => Promise<SignedDecision | undefined>,
-  ): Promise<DraftFile>
-  close(
-    draftId: string,
-    sent: Pick<SentDraftFile, 'digest' | 'package_id' | 'thread_id' | 'sent_at'>,
-  ): Promise<void>
-  remove(draftId: string): Promise<void>
-  findSent(draftId: string): Promise<SentDraftFile | undefined>
-  sent(limit: number): Promise<readonly SentDraftFile[]>
-}
-
-export function openDraftFiles(folder: string): DraftFiles {
+/** The drafts of one folder as files: `ID.json` while open, `sent/ID.json` afterwards. */
+export function openDraftFiles(folder: string): DraftStore {
   const sentFolder = join(folder, 'sent')
   const openPath = (draftId: string) => join(folder, requireId(draftId) + ENDING)
   const sentPath = (draftId: string) => join(sentFolder, requireId(draftId) + ENDING)
@@ -70,21 +31,21 @@ export function openDraftFiles(folder: string): DraftFiles {
     return withFileLock(join(folder, '.lock'), work)
   }
 
-  async function find(draftId: string): Promise<DraftFile | undefined> {
+  async function find(draftId: string): Promise<DraftRecord | undefined> {
     const content = await readJson(openPath(draftId), draftId)
     if (content === undefined) return undefined
-    if (openFile.accepts(content) && content.draft_id === draftId) return content
-    throw unreadable(draftId)
+    if (draftRecord.accepts(content) && content.draft_id === draftId) return content
+    throw draftUnreadable(draftId)
   }
 
-  async function findSent(draftId: string): Promise<SentDraftFile | undefined> {
+  async function findSent(draftId: string): Promise<SentDraftRecord | undefined> {
     const content = await readJson(sentPath(draftId), draftId)
     if (content === undefined) return undefined
-    if (sentFile.accepts(content) && content.draft_id === draftId) return content
-    throw unreadable(draftId)
+    if (sentDraftRecord.accepts(content) && content.draft_id === draftId) return content
+    throw draftUnreadable(draftId)
   }
 
-  async function read(draftId: string): Promise<DraftFile> {
+  async function read(draftId: string): Promise<DraftRecord> {
     const found = await find(draftId)
     if (found) return found
     await requireUnsent(draftId)
@@ -93,9 +54,7 @@ export function openDraftFiles(folder: string): DraftFiles {
 
   async function requireUnsent(draftId: string): Promise<void> {
     const sent = await findSent(draftId)
-    if (!sent) return
-    const { package_id: packageId, thread_id: threadId, sent_at: sentAt } = sent
-    throw new ExchangeError('draft_sent', { details: { draftId, packageId, threadId, sentAt } })
+    if (sent) throw draftSent(sent)
   }
 
   return {
@@ -109,7 +68,7 @@ export function openDraftFiles(folder: string): DraftFiles {
         const { length: open } = await idsIn(folder)
         if (open >= MAXIMUM_OPEN_DRAFTS)
           throw new ExchangeError('draft_limit', { details: { open, maximum: MAXIMUM_OPEN_DRAFTS } })
-        const file: DraftFile = { format: FORMAT, version: VERSION, ...draft }
+        const file = newDraftRecord(draft)
         await write(openPath(draft.draft_id), file)
         return file
       }),
@@ -146,11 +105,9 @@ export function openDraftFiles(folder: string): DraftFiles {
   }
 }
 
-async function write(path: string, content: DraftFile | SentDraftFile): Promise<void> {
+async function write(path: string, content: DraftRecord | SentDraftRecord): Promise<void> {
   const written = `${JSON.stringify(content, undefined, 2)}\n`
-  const { byteLength: bytes } = new TextEncoder().encode(written)
-  if (bytes > MAXIMUM_DRAFT_BYTES)
-    throw new ExchangeError('draft_limit', { details: { bytes, maximumBytes: MAXIMUM_DRAFT_BYTES } })
+  requireDraftSize(written)
   await writePrivateFile(path, written)
 }
 
@@ -194,10 +151,6 @@ async function readJson(file: string, draftId: string): Promise<unknown> {
     if (isOpenToOthers(found.mode, 'any')) throw new RangeError(`${file} is open to other users`)
     return parseStrictJson(found.text)
   } catch (cause) {
-    throw unreadable(draftId, cause)
+    throw draftUnreadable(draftId, cause)
   }
-}
-
-function unreadable(draftId: string, cause?: unknown): ExchangeError {
-  return new ExchangeError('draft_unreadable', { details: { draftId }, cause })
 }

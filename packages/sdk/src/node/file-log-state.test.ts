@@ -1,26 +1,17 @@
 import assert from 'node:assert/strict'
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { state, testLogState } from '../log-state-contract.fixture.ts'
 import { openFileLogState } from './file-log-state.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'aex-log-state-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
-const state = (checkpoint: string) => ({ keys: ['key'], checkpoint })
 
-test('the state survives the process, and of two writers one wins', async () => {
-  const file = join(folder, 'log.json')
-  const [mine, theirs] = [openFileLogState(file), openFileLogState(file)]
-  assert.equal(await mine.read(), undefined)
-  assert.equal(await mine.replace(undefined, state('one')), true)
-  assert.equal(await theirs.replace(undefined, state('other')), false)
-  assert.deepEqual(await theirs.read(), state('one'))
-  const raced = await Promise.all([
-    mine.replace(state('one'), state('two')),
-    theirs.replace(state('one'), state('three')),
-  ])
-  assert.deepEqual(raced.toSorted(), [false, true])
+testLogState('in files', (name) => {
+  mkdirSync(join(folder, name), { recursive: true, mode: 0o700 })
+  return openFileLogState(join(folder, name, 'log.json'))
 })
 
 test('a damaged file, or one that others can write, is no first contact', async () => {

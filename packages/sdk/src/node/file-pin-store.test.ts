@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { ExchangeError } from '../errors.ts'
 import { createMemoryPinStore } from '../peers/memory-pin-store.ts'
+import { pinsOf, testPinStore, write } from '../peers/pin-store-contract.fixture.ts'
 import type { PeerPins, PinStore } from '../peers/peer-directory.ts'
 import { openFilePinStore } from './file-pin-store.ts'
 
@@ -14,49 +15,11 @@ let files = 0
 const freshFile = () => join(folder, `pins-${(files += 1)}.json`)
 const refused = (error: unknown) => error instanceof ExchangeError && error.code === 'pin_store_unreadable'
 
-const pinsOf = (agentId: string, changes: Partial<PeerPins> = {}): PeerPins => ({
-  agentId,
-  organizationId: 'org_acme',
-  directoryVersion: '2',
-  keys: [
-    {
-      keyId: 'key_1',
-      use: 'signing',
-      fingerprint: 'f'.repeat(43),
-      pinnedAt: '2026-03-01T09:00:00.000Z',
-      by: 'first-use',
-      invalidFrom: '2026-02-01T09:00:00Z',
-    },
-  ],
-  expected: ['e'.repeat(43)],
-  ...changes,
-})
-
-const write = (store: PinStore, pins: PeerPins) => store.update(pins.agentId, () => pins)
-
 const stores: [string, () => PinStore][] = [
   ['in memory', createMemoryPinStore],
   ['in a file', () => openFilePinStore(freshFile())],
 ]
-for (const [name, open] of stores) {
-  test(`pins ${name}: each agent has its own, and the last word counts`, async () => {
-    const store = open()
-    assert.equal(await store.read('agent_a'), undefined)
-    assert.deepEqual(await store.list(), [])
-    await write(store, pinsOf('agent_a'))
-    await write(store, pinsOf('agent_b', { organizationId: '', directoryVersion: '', keys: [] }))
-    await write(store, pinsOf('agent_a', { directoryVersion: '3' }))
-    assert.deepEqual(await store.read('agent_a'), pinsOf('agent_a', { directoryVersion: '3' }))
-    assert.deepEqual((await store.list()).map(({ agentId }) => agentId).toSorted(), ['agent_a', 'agent_b'])
-  })
-
-  test(`pins ${name}: written at once, none is lost`, async () => {
-    const store = open()
-    const ids = Array.from({ length: 12 }, (_, index) => `agent_${index}`)
-    await Promise.all(ids.map((agentId) => write(store, pinsOf(agentId))))
-    assert.deepEqual((await store.list()).map(({ agentId }) => agentId).toSorted(), ids.toSorted())
-  })
-}
+for (const [name, open] of stores) testPinStore(name, open)
 
 test('two processes that change the pins of one agent do not undo each other', async () => {
   const file = freshFile()

@@ -15,6 +15,6 @@ export {
   setOrganizationName,
 } from './agent-settings.ts'
 export { approveDraft, approverOf, initApprover, replaceApprover, resetApprover } from './approve-draft.ts'
-export type { Approver } from './approver-file.ts'
+export type { Approver } from '../drafts/approval.ts'
 export { publishDeskAddress, readDeskAddress } from './desk-address.ts'
 export { readMonitorState, writeMonitorState } from './file-monitor-state.ts'

@@ -7,7 +7,7 @@ export function foreignInbox(stream: string): ExchangeError {
   return new ExchangeError('inbox_unavailable', { what })
 }
 
-/** The transaction ends when the effect returns, so the effect must be synchronous. */
+/** For inboxes whose transaction ends when the effect returns: there, the effect must be synchronous. */
 export function runEffect<Transaction>(
   effect: Effect<Transaction> | undefined,
   transaction: Transaction,

@@ -101,8 +101,11 @@ export interface Lease {
 /** The number of the call, or who handles the event. Undefined if the event is not pending any more. */
 export type BegunAttempt = { readonly attempt: number } | { readonly heldBy: string } | undefined
 
-/** The handler's change of its own data, in the transaction that marks the event as processed. */
-export type Effect<Transaction> = (transaction: Transaction) => void
+/**
+ * The handler's change of its own data, in the transaction that marks the event as processed. Whether it may be
+ * asynchronous depends on the inbox: a transaction of SQLite cannot wait.
+ */
+export type Effect<Transaction> = (transaction: Transaction) => void | Promise<void>
 
 /**
  * The durable inbox: stores each `event_id` and sequence once, and a cursor together with its page. A failure is an
