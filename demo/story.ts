@@ -107,7 +107,7 @@ async function prove(
 ): Promise<CapsuleResult> {
   const { capsule } = await agent.capsule({ threadId })
   const report = await verifyCapsule(capsule, { require: 'unpinned' })
-  const { word, checks, exchangeWord } = report
+  const { word, checks, exchangeClaims } = report
   const signatures = checks.filter(
     ({ code, result }) => result === 'holds' && SIGNATURE_CODES.has(code),
   ).length
@@ -115,7 +115,7 @@ async function prove(
     who,
     kind: 'proof',
     what: `evidence ${word}`,
-    detail: `${signatures} signatures hold; ${exchangeWord.length} claims are the exchange’s word alone`,
+    detail: `${signatures} signatures hold; ${exchangeClaims.length} claims are the exchange’s word alone`,
   })
   return report
 }

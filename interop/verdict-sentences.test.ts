@@ -9,7 +9,7 @@ import {
   parsePolicy,
   renderCapsuleText,
   verifyCapsule,
-  WORD_SENTENCES,
+  CLAIM_SENTENCES,
   type CapsuleResult,
 } from '@agent-exchange/log'
 import { changedAt } from './profiles/capsule.ts'
@@ -48,7 +48,7 @@ test('[AUD-03] whatever the sentences say, every verdict stays', async () => {
     new Set(['proven', 'consistent', 'broken', 'unreadable']),
   )
   const shown = before.map((result) => renderCapsuleText(result))
-  const tables = [CHECK_SENTENCES, FAULT_SENTENCES, KEY_SENTENCES, WORD_SENTENCES] as Record<
+  const tables = [CHECK_SENTENCES, FAULT_SENTENCES, KEY_SENTENCES, CLAIM_SENTENCES] as Record<
     string,
     unknown
   >[]

@@ -33,7 +33,7 @@ const OUTCOME: Outcome = {
       { code: 'metadata_digest', result: 'fails', package_id: 'pkg_2' },
       { code: 'truth', result: 'unproved' },
     ],
-    exchangeWord: [{ code: 'recording', value: LONG }],
+    exchangeClaims: [{ code: 'recording', value: LONG }],
     states: [],
     packages: [],
     shownKeyEvents: [],

@@ -31,7 +31,7 @@ export async function capsules({ evidence, capsule }: CapsuleStory): Promise<Gen
   const { records, key_events: events, checkpoint } = capsule.log
   const logOf = async (plan: LogPlan) => (await capsuleOf(evidence, plan)).log
   const size = 2 * (records.length + events.length)
-  const reached = (log: string) => ({ level: 'exchange-word', log, origin: logSigner.key.name, size })
+  const reached = (log: string) => ({ level: 'signed-only', log, origin: logSigner.key.name, size })
   const refused = (name: string, description: string, set: Edits, code: string) =>
     invalid(name, description, input(set), { rule: 'AUD-03', code })
   const stranger = await noteSigner(logSigner.key.name, SIGNATURE_TYPE.ed25519, new Uint8Array(32).fill(9))
@@ -74,25 +74,25 @@ export async function capsules({ evidence, capsule }: CapsuleStory): Promise<Gen
         'record-without-proof',
         'A record has no proof: the exchange alone says that it exists.',
         input([[`/log/records/${records.length - 1}`, null]]),
-        reached('exchange-word'),
+        reached('signed-only'),
       ),
       valid(
         'key-without-proof',
         'No key event has a proof.',
         input([['/log/key_events', []]]),
-        reached('exchange-word'),
+        reached('signed-only'),
       ),
       valid(
         'used-after-revocation',
         'The log holds the revocation of a key before records that the key signed: only the exchange says that they came first.',
         input([['/log', await logOf({ ...WITNESSED, order: recordsLast })]]),
-        reached('exchange-word'),
+        reached('signed-only'),
       ),
       valid(
         'recorded-time-refuted',
         'Witnesses saw the log without some records two days after the exchange says that it recorded them.',
         input([['/log', await logOf({ ...WITNESSED, cosignedAt: twoDaysAfter(evidence) })]]),
-        reached('exchange-word'),
+        reached('signed-only'),
       ),
       refused(
         'entry-changed',

@@ -114,25 +114,25 @@ export async function trueCapsules(story: ChainStory): Promise<ChangedCapsule[]>
     {
       name: 'last-record-not-logged',
       description: 'The log does not include the last record yet: the exchange alone says that it exists.',
-      level: 'exchange-word',
+      level: 'signed-only',
       capsule: changed(capsule, (c) => packageOf(c, 3).records.pop()),
     },
     {
       name: 'used-after-revocation',
       description: 'The log holds the revocation of a key before records that the key signed.',
-      level: 'exchange-word',
+      level: 'signed-only',
       capsule: await log(capsule, { cosigners: 2, order: recordsLast }),
     },
     {
       name: 'recorded-early',
       description: `Witnesses saw the log without some records ${SECONDS_OUTSIDE} seconds after their recorded times.`,
-      level: 'exchange-word',
+      level: 'signed-only',
       capsule: await log(capsule, { ...earlier, cosignedAt: at(SECONDS_OUTSIDE) }),
     },
     {
       name: 'recorded-late',
       description: `Witnesses saw the log with some records ${SECONDS_OUTSIDE} seconds before their recorded times.`,
-      level: 'exchange-word',
+      level: 'signed-only',
       capsule: await log(capsule, { cosigners: 2, cosignedAt: at(-SECONDS_OUTSIDE) }),
     },
     {

@@ -70,7 +70,7 @@ function logLevelOf({ checks, checkpoint }: CapsuleResult): string {
   const isLowered = checks.some(
     ({ code, result }) => result === 'unproved' && code !== 'format_bound' && LOWERING_CODES.has(code),
   )
-  if (isLowered) return 'exchange-word'
+  if (isLowered) return 'signed-only'
   if (!checkpoint?.isPinned) return 'unpinned'
   return checkpoint.isQuorumMet ? 'witnessed' : 'log-signed'
 }

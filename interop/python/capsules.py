@@ -175,6 +175,6 @@ def verify_thread_capsule(capsule, policy):
     is_complete = compare_keys(capsule, logged) and len(indexes) == len(capsule["entries"])
     is_complete = compare_order(capsule, logged, indexes) and is_complete
     is_complete = are_times_possible(capsule, indexes, heads) and is_complete
-    proved = level if is_complete else "exchange-word"
+    proved = level if is_complete else "signed-only"
     # The format binds neither all metadata nor each record, whatever its log proves.
-    return {"level": "exchange-word", "log": proved, "origin": head["origin"], "size": head["size"]}
+    return {"level": "signed-only", "log": proved, "origin": head["origin"], "size": head["size"]}

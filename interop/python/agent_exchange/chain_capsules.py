@@ -100,7 +100,7 @@ def verify_chain_capsule(capsule, policy):
     disclosed = verify_disclosures(capsule, logged, statements, checks)
     checks.conclude()
     return {
-        "level": "exchange-word" if checks.is_lowered else level,
+        "level": "signed-only" if checks.is_lowered else level,
         "origin": head["origin"],
         "size": head["size"],
         "complete_up_to": stated_end(capsule),

@@ -79,7 +79,7 @@ const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
     capsule('recorded-early'),
     capsule('recorded-late'),
   ],
-  'Up to a day outside, the level drops to exchange-word.': [
+  'Up to a day outside, the level drops to signed-only.': [
     capsule('recorded-early'),
     capsule('recorded-late'),
   ],

@@ -175,11 +175,11 @@ export {
   CHECK_CODES,
   LOWERING_CODES,
   SIGNATURE_CODES,
-  WORD_CODES,
+  CLAIM_CODES,
   type CheckCode,
-  type WordCode,
+  type ClaimCode,
 } from './verdict/check-codes.ts'
-export type { About, Check, CheckResult, CheckValues, ExchangeWord } from './verdict/check.ts'
+export type { About, Check, CheckResult, CheckValues, ExchangeClaim } from './verdict/check.ts'
 export { FAULT_CODES, type FaultCode } from './verdict/fault-codes.ts'
 export {
   CAPSULE_LEVELS,
@@ -201,8 +201,8 @@ export { verifyCapsule, verifyCapsuleFile, type VerifyCapsuleOptions } from './c
 
 // The same in words
 export { CHECK_SENTENCES, type CheckSentences } from './render/check-sentences.ts'
-export { checkDetail, checkText, placedText, wordText } from './render/check-text.ts'
-export { FAULT_SENTENCES, KEY_SENTENCES, WORD_SENTENCES } from './render/fault-sentences.ts'
+export { checkDetail, checkText, placedText, claimText } from './render/check-text.ts'
+export { FAULT_SENTENCES, KEY_SENTENCES, CLAIM_SENTENCES } from './render/fault-sentences.ts'
 export {
   addressBookFault,
   MAXIMUM_NAMES,

@@ -1,9 +1,9 @@
 import type { PackageState, TransportMode } from '@agent-exchange/protocol'
 import type { EvidenceReport, ProvedState } from '../evidence/evidence-report.ts'
-import type { Check, ExchangeWord } from '../verdict/check.ts'
+import type { Check, ExchangeClaim } from '../verdict/check.ts'
 
 /** How much a consistent capsule proves, the least first. */
-export const CAPSULE_LEVELS = ['exchange-word', 'unpinned', 'log-signed', 'witnessed'] as const
+export const CAPSULE_LEVELS = ['signed-only', 'unpinned', 'log-signed', 'witnessed'] as const
 export type CapsuleLevel = (typeof CAPSULE_LEVELS)[number]
 
 /**
@@ -128,7 +128,7 @@ export interface CapsuleResult {
   /** Every check, in the order of the verification. */
   readonly checks: readonly Check[]
   /** What only the exchange says. */
-  readonly exchangeWord: readonly ExchangeWord[]
+  readonly exchangeClaims: readonly ExchangeClaim[]
   readonly states: readonly ProvedState[]
   /** Of the thread, in formats 1 and 2; keep it, and give it as an anchor another time. */
   readonly chainEnd?: NonNullable<EvidenceReport['chainEnd']>

@@ -32,7 +32,7 @@ interface Found {
 }
 
 interface Asked {
-  readonly require?: Exclude<CapsuleLevel, 'exchange-word'>
+  readonly require?: Exclude<CapsuleLevel, 'signed-only'>
   readonly strict?: boolean
 }
 
@@ -59,7 +59,7 @@ export function conclude(
     ...(completeUpTo !== undefined && { completeUpTo }),
     contradictions,
     checks,
-    exchangeWord: report.exchangeWord,
+    exchangeClaims: report.exchangeClaims,
     states: report.states,
     ...(report.chainEnd && { chainEnd: report.chainEnd }),
     // What contradicts itself shows nobody's content.
@@ -74,7 +74,7 @@ export function conclude(
 /** The least that holds for every entry and key: one that no log proves makes the whole the exchange's word. */
 function levelOf(checks: readonly Check[], log: OpenedLog | undefined): CapsuleLevel {
   const isLowered = checks.some(({ code, result }) => result === 'unproved' && LOWERING_CODES.has(code))
-  if (!log || isLowered) return 'exchange-word'
+  if (!log || isLowered) return 'signed-only'
   if (!log.story.isPinned) return 'unpinned'
   return log.story.isQuorumMet ? 'witnessed' : 'log-signed'
 }
@@ -105,8 +105,8 @@ function isUseOfKey(code: Check['code']): boolean {
   return SIGNATURE_CODES.has(code) || code === 'acceptance_key'
 }
 
-function fingerprintsOf({ exchangeWord }: EvidenceReport, log: OpenedLog | undefined): Fingerprint[] {
-  const keys = exchangeWord.flatMap(({ code, value }): Fingerprint[] => {
+function fingerprintsOf({ exchangeClaims }: EvidenceReport, log: OpenedLog | undefined): Fingerprint[] {
+  const keys = exchangeClaims.flatMap(({ code, value }): Fingerprint[] => {
     if (code !== 'key_record') return []
     const record = value as { fingerprint: string; agent_id: string; key: { key_id: string } }
     return [{ of: 'key', agentId: record.agent_id, keyId: record.key.key_id, value: record.fingerprint }]
@@ -146,7 +146,7 @@ export function unreadable(
     threadId: undefined,
     contradictions: [],
     checks: faults.map((values) => ({ code: 'capsule_readable', result: 'fails', values })),
-    exchangeWord: [],
+    exchangeClaims: [],
     states: [],
     packages: [],
     shownKeyEvents: [],

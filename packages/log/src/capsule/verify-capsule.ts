@@ -25,7 +25,7 @@ export interface VerifyCapsuleOptions extends VerifyEvidenceOptions {
   /** Whom the verifier trusts. It never comes from the capsule. */
   readonly policy?: LogPolicy
   /** What the capsule has to prove at least; defaults to `log-signed`. */
-  readonly require?: Exclude<CapsuleLevel, 'exchange-word'>
+  readonly require?: Exclude<CapsuleLevel, 'signed-only'>
   /** Whether a doubt, such as a key that was already stolen, counts as below what was required. */
   readonly strict?: boolean
 }

@@ -42,7 +42,7 @@ function isOfNoPackage(entry: EntryClaims, threadId: string, checks: Checks): bo
   const { position, proof } = entry.value
   const { kind } = proof
   verifyEvent(entry, threadId)
-  checks.word('entry_of_no_package', entry.rest(), { position })
+  checks.claim('entry_of_no_package', entry.rest(), { position })
   if (needsSignature(kind))
     return checks.fails('entry_package', { position, values: { fault: 'needs_package', kind } })
   if (entry.differing.length === 0) return true
@@ -56,7 +56,7 @@ const UNLINKED_KINDS = new Set(['policy_receipt_accepted', 'approval_recorded'])
 /** Entries outside of the chain: no hash protects them, and the body that was signed is not here. */
 export function sayUnlinkedEntries({ unlinked_entries: entries = [] }: EvidenceBundle, checks: Checks): void {
   for (const entry of entries) {
-    checks.word('unlinked_entry', entry)
+    checks.claim('unlinked_entry', entry)
     const { kind } = entry.proof
     if (!isUnlinkedKind(kind)) checks.fails('unlinked_entry', { values: { kind } })
   }

@@ -1,5 +1,5 @@
 import type { PackageState } from '@agent-exchange/protocol'
-import type { WordCode } from '../verdict/check-codes.ts'
+import type { ClaimCode } from '../verdict/check-codes.ts'
 import type { PackageCase, ProvedPackage } from './package-case.ts'
 import type { SignatureRegister } from './signature-register.ts'
 import type { EntryClaims } from './verify-chain.ts'
@@ -17,7 +17,7 @@ export interface EntryVerdict {
   /** A verified signature proves what the entry says. */
   readonly isSigned: boolean
   /** What the entry claims where it is not covered; `recording` where there is a signature behind it. */
-  readonly word: WordCode
+  readonly claim: ClaimCode
   /** What its audit event has to repeat; left out where nobody signed. */
   readonly facts?: EventFacts
   /** The states to which an entry of this kind may move the package. */

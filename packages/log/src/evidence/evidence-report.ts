@@ -1,5 +1,5 @@
 import type { PackageState } from '@agent-exchange/protocol'
-import type { Check, Checks, ExchangeWord } from '../verdict/check.ts'
+import type { Check, Checks, ExchangeClaim } from '../verdict/check.ts'
 
 /** Whose key it is. */
 export interface Signer {
@@ -21,18 +21,18 @@ export interface EvidenceReport {
   readonly verdict: 'holds' | 'doubtful' | 'broken'
   readonly states: readonly ProvedState[]
   readonly checks: readonly Check[]
-  readonly exchangeWord: readonly ExchangeWord[]
+  readonly exchangeClaims: readonly ExchangeClaim[]
   /** Where the chain ends; keep it, and give it as an anchor another time. */
   readonly chainEnd: { readonly position: number; readonly hash: string } | undefined
 }
 
 export function reportOf(
-  { all: checks, words: exchangeWord }: Checks,
+  { all: checks, claims: exchangeClaims }: Checks,
   states: readonly ProvedState[],
   chainEnd?: EvidenceReport['chainEnd'],
 ): EvidenceReport {
   const isBroken = checks.some(({ result }) => result === 'fails')
   const isDoubtful = checks.some(({ result }) => result === 'doubt')
   const verdict = isBroken ? 'broken' : isDoubtful ? 'doubtful' : 'holds'
-  return { verdict, states, checks, exchangeWord, chainEnd }
+  return { verdict, states, checks, exchangeClaims, chainEnd }
 }

@@ -83,7 +83,7 @@ export function sayKeyRecords({ all }: KeyRing, checks: Checks): void {
   for (const { record, fingerprint } of all) {
     const claims = new Claims(record)
     claims.cover('key/public_key/kty', 'key/public_key/crv', 'key/public_key/x', 'key/public_key/y')
-    checks.word('key_record', { fingerprint, ...(claims.rest() as object) })
+    checks.claim('key_record', { fingerprint, ...(claims.rest() as object) })
   }
 }
 

@@ -32,7 +32,7 @@ export function verifyAcceptanceEntry(subject: EntryCase): EntryVerdict {
 function signedBySender({ metadata, record }: EntryCase, decision?: string): EntryVerdict {
   return {
     isSigned: true,
-    word: 'recording',
+    claim: 'recording',
     leadsTo: [],
     facts: {
       actor: { agentId: metadata.sender_agent_id, organizationId: metadata.sender_org_id },

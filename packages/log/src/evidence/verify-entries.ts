@@ -1,4 +1,4 @@
-import type { WordCode } from '../verdict/check-codes.ts'
+import type { ClaimCode } from '../verdict/check-codes.ts'
 import type { FaultCode } from '../verdict/fault-codes.ts'
 import { areEqual } from './claims.ts'
 import type { EntryCase, EntryVerdict } from './entry-case.ts'
@@ -21,7 +21,7 @@ const SIGNED_KINDS = new Map<string, VerifyEntry>([
   ['package_revoked', verifyRevocationEntry],
 ])
 
-const WORDS: ReadonlyMap<string, WordCode> = new Map([
+const CLAIMS: ReadonlyMap<string, ClaimCode> = new Map([
   ['content_fetched', 'content_fetched'],
   ['delivery_replayed', 'delivery_replayed'],
 ])
@@ -50,7 +50,7 @@ export async function verifyEntries(subject: Omit<EntryCase, 'entry'>): Promise<
     if (members !== '')
       repeatsSigned = checks.fails('entry_repeats_signed', { ...about, values: { members } })
     const rest = entry.rest()
-    if (rest !== undefined) checks.word(verdict.word, rest, about)
+    if (rest !== undefined) checks.claim(verdict.claim, rest, about)
     previous = { entry, verdict }
   }
   const about = { package_id: packageId }
@@ -59,7 +59,7 @@ export async function verifyEntries(subject: Omit<EntryCase, 'entry'>): Promise<
   const { state, signedState } = progress
   if (state === undefined) return
   subject.states.push({ packageId, state, signedState })
-  if (state !== signedState) checks.word('state', { state, signed: signedState ?? null }, about)
+  if (state !== signedState) checks.claim('state', { state, signed: signedState ?? null }, about)
 }
 
 async function verifyOne(subject: EntryCase): Promise<EntryVerdict> {
@@ -67,8 +67,8 @@ async function verifyOne(subject: EntryCase): Promise<EntryVerdict> {
   if (kind.startsWith(RECEIPT_PREFIX)) return verifyReceiptEntry(subject)
   const verify = SIGNED_KINDS.get(kind)
   if (verify) return verify(subject)
-  const word = WORDS.get(kind) ?? 'unknown_kind'
-  return { isSigned: false, word, leadsTo: ['encrypted_available', 'transfer_started', 'delivered'] }
+  const claim = CLAIMS.get(kind) ?? 'unknown_kind'
+  return { isSigned: false, claim, leadsTo: ['encrypted_available', 'transfer_started', 'delivered'] }
 }
 
 /** O-26: where one step leaves several audit events, each has its entry with the same proof. */

@@ -35,7 +35,7 @@ export interface VerifyEvidenceOptions {
  * @example
  * const report = await verifyEvidence(evidence, { fingerprints: { agent_cars: [known] } })
  * console.log(report.verdict)
- * for (const { code, value } of report.exchangeWord) console.log('only the exchange says', code, value)
+ * for (const { code, value } of report.exchangeClaims) console.log('only the exchange says', code, value)
  */
 export async function verifyEvidence(
   evidence: EvidenceBundle,
@@ -106,5 +106,5 @@ async function prove(subject: PackageCase): Promise<ProvedPackage> {
 /** Notifications prove nothing about the package; that they were tried is the exchange's word. */
 function sayDeliveries({ record, checks, packageId }: PackageCase): void {
   for (const attempt of record.delivery_attempts ?? [])
-    checks.word('delivery_attempt', attempt, { package_id: packageId })
+    checks.claim('delivery_attempt', attempt, { package_id: packageId })
 }

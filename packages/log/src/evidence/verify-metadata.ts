@@ -17,6 +17,6 @@ export async function verifyMetadata(subject: PackageCase): Promise<boolean> {
     else claims.coverIfEqual(name, Reflect.get(record.policy_receipt, name))
   }
   const rest = claims.rest()
-  if (rest !== undefined) checks.word('metadata', rest, { package_id: packageId })
+  if (rest !== undefined) checks.claim('metadata', rest, { package_id: packageId })
   return isMetadataSigned
 }

@@ -23,17 +23,17 @@ export async function verifyReceiptEntry(subject: EntryCase): Promise<EntryVerdi
   const receiptState = RECEIPT_STATES.find((each) => each === state)
   const signed = receiptState && (await verifySignature(subject, receiptState))
   if (!receiptState) refuse(subject, 'receipt_signature', { fault: 'unknown_receipt', state })
-  if (!receiptState || !signed) return { isSigned: false, word: 'unsigned_receipt', leadsTo: [] }
+  if (!receiptState || !signed) return { isSigned: false, claim: 'unsigned_receipt', leadsTo: [] }
   const { agentId, organizationId } = signed.key.signer
   if (agentId !== metadata.recipient_agent_id)
-    checks.word(
+    checks.claim(
       'membership',
       { agent_id: agentId, organization_id: organizationId },
       { package_id: packageId, position: entry.value.position },
     )
   return {
     isSigned: true,
-    word: 'recording',
+    claim: 'recording',
     facts: { actor: signed.key.signer },
     leadsTo: LEADS_TO[receiptState],
   }
@@ -73,6 +73,6 @@ function namesContent({ entry, metadata, record, checks, packageId }: EntryCase)
   if ([metadata.content_digest, record.edc?.asset_digest].includes(digest)) return true
   const isWithheld = metadata.transport_mode === 'ds_x' && record.edc === undefined
   const { position } = entry.value
-  if (isWithheld) checks.word('asset', digest ?? null, { package_id: packageId, position })
+  if (isWithheld) checks.claim('asset', digest ?? null, { package_id: packageId, position })
   return isWithheld
 }

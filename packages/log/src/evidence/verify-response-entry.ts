@@ -8,7 +8,7 @@ export function verifyResponseEntry({ entry, proved, metadata, checks, packageId
   const responseId = entry.textAt('proof/response_package_id') ?? ''
   const response = proved.get(responseId)
   const about = { package_id: packageId, position: entry.value.position }
-  if (!response) return { isSigned: false, word: 'answered', leadsTo: ['responded'] }
+  if (!response) return { isSigned: false, claim: 'answered', leadsTo: ['responded'] }
   const fault = faultOf(response, metadata)
   const values = { response: responseId, ...(fault !== undefined && { fault }) }
   const isAnswer = checks.check('response_package', fault === undefined, { ...about, values })
@@ -17,10 +17,10 @@ export function verifyResponseEntry({ entry, proved, metadata, checks, packageId
   entry.expectIfPresent('proof/acceptance', response.acceptance)
   const { sender_agent_id: agentId, sender_org_id: organizationId } = response.metadata
   const isSigned = isAnswer && response.isMetadataSigned
-  if (!isSigned) checks.word('answers', packageId, { package_id: responseId })
+  if (!isSigned) checks.claim('answers', packageId, { package_id: responseId })
   return {
     isSigned,
-    word: 'recording',
+    claim: 'recording',
     facts: { actor: { agentId, organizationId } },
     leadsTo: ['responded'],
   }

@@ -9,14 +9,14 @@ const MAXIMUM_TRIED_KEYS = 16
 export async function verifyRevocationEntry(subject: EntryCase): Promise<EntryVerdict> {
   const { metadata, checks, packageId, entry } = subject
   const signed = await verifySignature(subject)
-  if (!signed) return { isSigned: false, word: 'unsigned_revocation', leadsTo: [] }
+  if (!signed) return { isSigned: false, claim: 'unsigned_revocation', leadsTo: [] }
   const { agentId, organizationId } = signed.key.signer
   const about = { package_id: packageId, position: entry.value.position }
   if (agentId !== metadata.sender_agent_id)
-    checks.word('membership', { agent_id: agentId, organization_id: organizationId }, about)
+    checks.claim('membership', { agent_id: agentId, organization_id: organizationId }, about)
   // The body names no package, so the plain form (O-22) fits any.
-  if (signed.form === 'plain') checks.word('revoked_package', packageId, about)
-  return { isSigned: true, word: 'recording', facts: { actor: signed.key.signer }, leadsTo: ['revoked'] }
+  if (signed.form === 'plain') checks.claim('revoked_package', packageId, about)
+  return { isSigned: true, claim: 'recording', facts: { actor: signed.key.signer }, leadsTo: ['revoked'] }
 }
 
 async function verifySignature(subject: EntryCase) {

@@ -1,9 +1,9 @@
 import type { KeyVerdictCode } from '@agent-exchange/protocol'
 import { LOG_ERROR_CODES, LogError, type LogErrorCode } from '../errors.ts'
-import type { About, Check, CheckValues, ExchangeWord } from '../verdict/check.ts'
+import type { About, Check, CheckValues, ExchangeClaim } from '../verdict/check.ts'
 import type { FaultCode } from '../verdict/fault-codes.ts'
 import { CHECK_SENTENCES } from './check-sentences.ts'
-import { FAULT_SENTENCES, KEY_SENTENCES, WORD_SENTENCES } from './fault-sentences.ts'
+import { FAULT_SENTENCES, KEY_SENTENCES, CLAIM_SENTENCES } from './fault-sentences.ts'
 
 /** One check in words, without a full stop unless it is a whole sentence. */
 export function checkText(check: Check): string {
@@ -43,8 +43,8 @@ export function placedText(check: Check): string {
   return place === undefined ? checkText(check) : `${checkText(check)} (${place})`
 }
 
-export function wordText({ code }: Pick<ExchangeWord, 'code'>): string {
-  return WORD_SENTENCES[code]
+export function claimText({ code }: Pick<ExchangeClaim, 'code'>): string {
+  return CLAIM_SENTENCES[code]
 }
 
 function keyText(check: Check): string | undefined {

@@ -1,6 +1,6 @@
 import type { KeyVerdictCode } from '@agent-exchange/protocol'
 import type { FAULT_CODES } from '../verdict/fault-codes.ts'
-import type { WordCode } from '../verdict/check-codes.ts'
+import type { ClaimCode } from '../verdict/check-codes.ts'
 
 type OwnFault = (typeof FAULT_CODES)[number]
 
@@ -73,7 +73,7 @@ export const KEY_SENTENCES: Record<KeyVerdictCode, string> = {
 }
 
 /** What only the exchange says. */
-export const WORD_SENTENCES: Record<WordCode, string> = {
+export const CLAIM_SENTENCES: Record<ClaimCode, string> = {
   recording: 'when and how it recorded a signed statement',
   content_fetched: 'that the content was fetched',
   delivery_replayed: 'that a notification was delivered again',

@@ -1,7 +1,7 @@
 import type { CapsuleResult, KeyStory, PackageStory, TimeBounds } from '../capsule/capsule-result.ts'
 import { SIGNATURE_CODES } from '../verdict/check-codes.ts'
-import type { Check, ExchangeWord } from '../verdict/check.ts'
-import { checkDetail, checkText, placedText, placeText, wordText } from './check-text.ts'
+import type { Check, ExchangeClaim } from '../verdict/check.ts'
+import { checkDetail, checkText, placedText, placeText, claimText } from './check-text.ts'
 import { packageText } from './package-text.ts'
 import { organizationText, type Reader } from './reader.ts'
 import { closed, keyScope, verdictSentence } from './verdict-sentence.ts'
@@ -61,10 +61,10 @@ export function describeVerdict(result: CapsuleResult, reader: Reader = {}): Ver
       ...section('Signatures that hold', result.checks.filter(isHeldSignature).map(signatureText)),
       ...section('Checkpoint of the log', checkpointLines(result)),
       ...section('Keys in the log', result.keys.flatMap(keyLines)),
-      ...section('Only the exchange says', wordLines(result)),
+      ...section('Only the exchange says', claimLines(result)),
       ...section('Fingerprints to compare with their owners', fingerprintLines(result)),
       ...section('End of the chain, for --anchor another time', chainEndLines(result)),
-      ...section('What only the exchange says, in full', result.exchangeWord.map(wordLine), true),
+      ...section('What only the exchange says, in full', result.exchangeClaims.map(claimLine), true),
       ...section('Every check', result.checks.map(checkLine), true),
     ],
   }
@@ -182,15 +182,15 @@ function keyLines({ agentId, organizationId, keyId, thumbprint, events }: KeySto
   ]
 }
 
-function wordLines({ exchangeWord }: CapsuleResult): string[] {
-  return [...Map.groupBy(exchangeWord, ({ code }) => code)].map(
-    ([code, all]) => `${wordText({ code })} (${all.length})`,
+function claimLines({ exchangeClaims }: CapsuleResult): string[] {
+  return [...Map.groupBy(exchangeClaims, ({ code }) => code)].map(
+    ([code, all]) => `${claimText({ code })} (${all.length})`,
   )
 }
 
-function wordLine(word: ExchangeWord): string {
-  const place = placeText(word)
-  return `${wordText(word)}${place === undefined ? '' : ` (${place})`}: ${JSON.stringify(word.value)}`
+function claimLine(claim: ExchangeClaim): string {
+  const place = placeText(claim)
+  return `${claimText(claim)}${place === undefined ? '' : ` (${place})`}: ${JSON.stringify(claim.value)}`
 }
 
 function chainEndLines({ chainEnd }: CapsuleResult): string[] {

@@ -23,7 +23,7 @@ const PROVEN: CapsuleResult = {
     { code: 'receipt_signature', result: 'holds', package_id: 'pkg_1', agent_id: 'agent_cars' },
     { code: 'truth', result: 'unproved' },
   ],
-  exchangeWord: [],
+  exchangeClaims: [],
   states: [],
   packages: [
     {
@@ -100,14 +100,14 @@ test('[AUD-03] what is not proven says why, and formats 1 and 2 always do', () =
   const below = { ...PROVEN, word: 'consistent', outcome: 'below', exitCode: 3 } as const
   const said = (change: Partial<CapsuleResult>) => verdictSentence({ ...below, ...change }, UTC)
   assert.match(
-    said({ level: 'exchange-word', version: 2 }),
+    said({ level: 'signed-only', version: 2 }),
     /^Consistent, but not proven: org_seats .* format 2 does not bind all metadata, and records can be left out of it\.$/u,
   )
   assert.match(said({ level: 'unpinned' }), /No log key of your policy signed the log/u)
   assert.match(said({ level: 'log-signed' }), /not enough witnesses confirm/u)
   const late = { code: 'recorded_time', result: 'unproved', package_id: 'pkg_1', position: 2 } as const
   assert.match(
-    said({ level: 'exchange-word', checks: [late] }),
+    said({ level: 'signed-only', checks: [late] }),
     /Not proved: Whether the entry was recorded .*\(pkg_1, entry 2\)$/u,
   )
 })

@@ -68,7 +68,7 @@ function backdatingText({ checks, level }: CapsuleResult): string[] {
 
 /** Why it is not proven, in one sentence. */
 function shortfallText({ checks, level, checkpoint, version }: CapsuleResult): string {
-  if (level === 'exchange-word') {
+  if (level === 'signed-only') {
     if (version !== 3)
       return `It rests on the exchange's word: evidence of format ${version} does not bind all metadata, and records can be left out of it.`
     const lowered = checks.filter(({ code, result }) => result === 'unproved' && LOWERING_CODES.has(code))

@@ -174,7 +174,7 @@ export const LOWERING_CODES: ReadonlySet<CheckCode> = new Set([
 ])
 
 /** What nobody signed, and the exchange says. */
-export const WORD_CODES = [
+export const CLAIM_CODES = [
   /** When and how it recorded a signed statement. */
   'recording',
   'content_fetched',
@@ -205,4 +205,4 @@ export const WORD_CODES = [
   'key_record',
 ] as const
 
-export type WordCode = (typeof WORD_CODES)[number]
+export type ClaimCode = (typeof CLAIM_CODES)[number]

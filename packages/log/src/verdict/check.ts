@@ -1,4 +1,4 @@
-import type { CheckCode, WordCode } from './check-codes.ts'
+import type { CheckCode, ClaimCode } from './check-codes.ts'
 import type { FaultCode } from './fault-codes.ts'
 
 /** `unproved`: nothing contradicts it, and nothing proves it. `doubt`: it holds, and a person should look at it. */
@@ -27,8 +27,8 @@ export interface Check extends About {
 }
 
 /** A claim that the exchange makes and nobody signed, with its value: it may be true, and evidence does not prove it. */
-export interface ExchangeWord extends About {
-  readonly code: WordCode
+export interface ExchangeClaim extends About {
+  readonly code: ClaimCode
   readonly value: unknown
 }
 
@@ -43,7 +43,7 @@ type Details = About & { readonly values?: CheckValues }
 /** Collects checks and claims while evidence is verified. */
 export class Checks {
   readonly all: Check[] = []
-  readonly words: ExchangeWord[] = []
+  readonly claims: ExchangeClaim[] = []
   #faults = 0
   readonly #place: (about: About) => About
 
@@ -79,7 +79,7 @@ export class Checks {
   }
 
   /** What only the exchange says. */
-  word(code: WordCode, value: unknown, about: About = {}): void {
-    this.words.push({ code, value, ...this.#place(about) })
+  claim(code: ClaimCode, value: unknown, about: About = {}): void {
+    this.claims.push({ code, value, ...this.#place(about) })
   }
 }

@@ -38,7 +38,7 @@ export const verifyCapsule = defineTool({
     pending: Type.Integer({ description: 'events that the log does not include yet' }),
     word: Type.Enum(['proven', 'consistent', 'broken', 'unreadable']),
     outcome: Type.Enum(['meets', 'below', 'contradiction', 'unreadable']),
-    level: Type.Optional(Type.Enum(['exchange-word', 'unpinned', 'log-signed', 'witnessed'])),
+    level: Type.Optional(Type.Enum(['signed-only', 'unpinned', 'log-signed', 'witnessed'])),
     contradictions: Type.Array(Type.String({ description: 'code of a contradiction' })),
     untrusted: Type.Object({
       report: Type.String({ description: 'report with names that other parties chose' }),

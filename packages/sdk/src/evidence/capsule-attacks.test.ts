@@ -58,7 +58,7 @@ test('[ID-04][AUD-03] a capsule that leaves out key events of an agent contradic
 
 test('[ID-05] a use that the log holds after the revocation of its key rests on the exchange', async () => {
   const result = await strictest(await logged({ order: keysFirst }))
-  assert.deepEqual([result.exitCode, result.level, result.contradictions], [3, 'exchange-word', []])
+  assert.deepEqual([result.exitCode, result.level, result.contradictions], [3, 'signed-only', []])
   const revoked = capsule.log.key_events.find(({ kind }) => kind === 'revoked')?.key_id
   const [first] = openIn(result)
   assert.deepEqual([first?.code, first?.key_id], ['key_used_before_revocation', revoked])
@@ -89,7 +89,7 @@ test('[ID-05] the key of a policy receipt and of a package has a place in the or
 test('[AUD-03] a recorded time that witnesses refute by less than a day rests on the exchange', async () => {
   const plan = { earlierSize: 9, earlierBy: 1 }
   const backdated = await strictest(await logged({ ...plan, cosignedAt: Math.ceil(lastRecorded) + HOUR }))
-  assert.deepEqual([backdated.exitCode, backdated.level, backdated.contradictions], [3, 'exchange-word', []])
+  assert.deepEqual([backdated.exitCode, backdated.level, backdated.contradictions], [3, 'signed-only', []])
   // Every entry of every record, not only the first.
   const refuted = openIn(backdated)
   assert.ok(refuted.length > 1)

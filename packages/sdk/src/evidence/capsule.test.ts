@@ -41,7 +41,7 @@ const logLevelOf = ({ checkpoint }: CapsuleResult) =>
 test('[AUD-01][AUD-03] a capsule is witnessed, with the index and the time of each fact', async () => {
   const result = await verifyCapsule(JSON.parse(JSON.stringify(capsule)), { policy, require: 'witnessed' })
   assert.deepEqual(result.contradictions, [])
-  assert.deepEqual([result.level, result.outcome, result.exitCode], ['exchange-word', 'below', 3])
+  assert.deepEqual([result.level, result.outcome, result.exitCode], ['signed-only', 'below', 3])
   // The log is confirmed; the format does not bind what it shows.
   assert.deepEqual(loweringIn(result), ['format_bound'])
   assert.deepEqual(
@@ -85,7 +85,7 @@ test('whatever the log of a capsule of format 2 proves, its level is the word of
   ] as const
   for (const [value, options, level] of cases) {
     const result = await verifyCapsule(value, options)
-    assert.deepEqual([logLevelOf(result), result.level, result.word], [level, 'exchange-word', 'consistent'])
+    assert.deepEqual([logLevelOf(result), result.level, result.word], [level, 'signed-only', 'consistent'])
     assert.deepEqual([result.exitCode, codesOf(result)], [3, []])
   }
   const { fingerprints, checks } = await verifyCapsule(capsule)

@@ -46,7 +46,7 @@ test('[AUD-01] with the content, any change of the metadata is a contradiction',
   const { contents } = thread
   const report = await verifyEvidence(evidence, { contents })
   assert.equal(report.verdict, 'holds')
-  assert.ok(!report.exchangeWord.some(({ code }) => code === 'metadata'))
+  assert.ok(!report.exchangeClaims.some(({ code }) => code === 'metadata'))
   const verify = async (bundle: EvidenceBundle) => {
     const { verdict } = await verifyEvidence(bundle, { contents })
     return { ...report, verdict }

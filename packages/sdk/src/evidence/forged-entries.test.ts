@@ -150,7 +150,7 @@ test('[PKG-08] another agent of the recipient’s organization may sign (O-46): 
     [check?.result, check?.values?.['state'], check?.values?.['role']],
     ['holds', 'received', 'other'],
   )
-  const word = report.exchangeWord.find(({ code }) => code === 'membership')
+  const word = report.exchangeClaims.find(({ code }) => code === 'membership')
   assert.deepEqual(word?.value, { agent_id: agentId, organization_id: organizationId })
   assert.deepEqual(report.states[1], {
     packageId: silent.packageId,
@@ -199,7 +199,7 @@ test('[PKG-11][AUD-01] no entry that nobody signed moves a package to a state th
     state: 'delivered',
     signedState: 'accepted',
   })
-  const words = report.exchangeWord.filter(({ position }) => position && position > evidence.entries.length)
+  const words = report.exchangeClaims.filter(({ position }) => position && position > evidence.entries.length)
   assert.deepEqual(
     words.map(({ code }) => code),
     ['content_fetched', 'delivery_replayed', 'unknown_kind'],
@@ -238,7 +238,7 @@ test('[PKG-10] a revocation needs the signature of the sender’s organization',
   const plain = await signDetached(body, { ...(await currentSigningKey(acme)), member: 'signature' })
   const report = await verifyEvidence(await forged([{ ...revocation, signature: plain }]))
   assert.deepEqual(failing(report), [])
-  assert.ok(report.exchangeWord.some(({ code }) => code === 'revoked_package'))
+  assert.ok(report.exchangeClaims.some(({ code }) => code === 'revoked_package'))
 })
 
 test('[AUD-01] entries outside of the chain, or of no package, prove nothing', async () => {
@@ -247,7 +247,7 @@ test('[AUD-01] entries outside of the chain, or of no package, prove nothing', a
   }
   const shown = await verifyEvidence({ ...evidence, unlinked_entries: [unlinked] })
   assert.equal(shown.verdict, 'holds')
-  const word = shown.exchangeWord.find(({ code }) => code === 'unlinked_entry')
+  const word = shown.exchangeClaims.find(({ code }) => code === 'unlinked_entry')
   assert.deepEqual(word?.value, unlinked)
   const forgedOutside = { proof: { kind: 'receipt_opened' } }
   await assertBroken({ ...evidence, unlinked_entries: [forgedOutside] }, /unlinked_entry/)

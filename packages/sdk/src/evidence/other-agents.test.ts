@@ -46,7 +46,7 @@ test('[PKG-08][PKG-10] evidence names other agents of the parties that signed, w
     `receipt_signature ${forBolt.identity.agentId}`,
     `revocation_signature ${forAcme.identity.agentId}`,
   ])
-  const words = report.exchangeWord.filter(({ code }) => code === 'membership')
+  const words = report.exchangeClaims.filter(({ code }) => code === 'membership')
   assert.deepEqual(
     words.map(({ value }) => value),
     [forBolt, forAcme].map(({ identity }) => ({
@@ -71,6 +71,6 @@ test('[ID-04][ID-05] of a planned and an emergency revocation evidence shows bot
   await revokeKey(carl, keyId, { ...why, invalidFrom: stolen })
   const later = await reportOn(packageId)
   assert.ok(later.checks.some(({ result }) => result === 'doubt'))
-  const record = JSON.stringify(later.exchangeWord.filter(({ code }) => code === 'key_record'))
+  const record = JSON.stringify(later.exchangeClaims.filter(({ code }) => code === 'key_record'))
   for (const time of [planned, stolen]) assert.ok(record.includes(time.toISOString()), record)
 })

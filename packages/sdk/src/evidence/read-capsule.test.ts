@@ -277,5 +277,5 @@ test('[AUD-01] a thread with packages from before holds the others, and the earl
   const { capsule: earlier } = await readEarlierCapsule(old.acme, { threadId: old.threadId })
   assert.equal(earlier.packages.length, count)
   const { word, level } = await verifyCapsule(earlier, { require: 'unpinned' })
-  assert.deepEqual([word, level], ['consistent', 'exchange-word'])
+  assert.deepEqual([word, level], ['consistent', 'signed-only'])
 })

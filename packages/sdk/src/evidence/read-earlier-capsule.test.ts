@@ -85,7 +85,7 @@ test('after the wait, what is missing is named as a promise, and the capsule pro
     ['record', 'key_event', 'key_event'],
   )
   const result = await verifyCapsule(capsule, { policy })
-  assert.deepEqual([result.contradictions, result.level], [[], 'exchange-word'])
+  assert.deepEqual([result.contradictions, result.level], [[], 'signed-only'])
 })
 
 test('without a log, or before its first checkpoint, there is evidence of version 1', async () => {

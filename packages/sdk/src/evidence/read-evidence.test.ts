@@ -69,7 +69,7 @@ test('[AUD-01] evidence on many pages is collected whole, each item of its lists
   assert.equal(bundle.unlinked_entries?.length, Math.ceil(evidence.entries.length / 2))
   const report = await verifyEvidence(bundle)
   assert.deepEqual(failing(report), [])
-  const words = Map.groupBy(report.exchangeWord, ({ code }) => code)
+  const words = Map.groupBy(report.exchangeClaims, ({ code }) => code)
   assert.ok(words.get('delivery_attempt'))
   assert.equal(words.get('unlinked_entry')?.length, bundle.unlinked_entries?.length)
 })
@@ -106,7 +106,7 @@ test('[AUD-01] entries may carry the time of acceptance and the acceptance of a 
   // The old key counted when it signed, which is long before the entries were recorded.
   assert.deepEqual(failing(report), [])
   assert.equal(report.verdict, 'holds')
-  assert.match(JSON.stringify(report.exchangeWord), /"accepted_at"/)
+  assert.match(JSON.stringify(report.exchangeClaims), /"accepted_at"/)
   const forged = entries.map((entry) =>
     entry.proof.kind === 'response_accepted'
       ? { ...entry, proof: { ...entry.proof, acceptance: acceptanceOf(thread.first) } }

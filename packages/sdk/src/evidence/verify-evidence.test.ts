@@ -40,14 +40,14 @@ test('[AUD-01][AUD-03] the evidence of a thread holds, offline, on either side',
 
 test('[AUD-01] the report says what rests on signatures and what only the exchange says', async () => {
   const held = await verifyEvidence(evidence)
-  const { states, exchangeWord, checks } = held
+  const { states, exchangeClaims, checks } = held
   assert.deepEqual(states, [
     // That the response answers this package and no other is signed in its content only.
     { packageId: thread.first, state: 'responded', signedState: 'opened' },
     { packageId: thread.answer, state: 'received', signedState: 'received' },
     { packageId: thread.revoked, state: 'revoked', signedState: 'revoked' },
   ])
-  const words = Map.groupBy(exchangeWord, ({ code }) => code)
+  const words = Map.groupBy(exchangeClaims, ({ code }) => code)
   const times = words.get('recording') ?? []
   assert.equal(times.length + 2, evidence.entries.length)
   const [unsigned] = words.get('metadata') ?? []
@@ -126,13 +126,13 @@ test('[AUD-01] the evidence of one package comes with its responses, and content
   assert.ok(alone)
   const own = new Set(alone.positions)
   const entries = bundle.entries.filter(({ position }) => own.has(position))
-  const { verdict, states, exchangeWord, checks } = await verifyEvidence({
+  const { verdict, states, exchangeClaims, checks } = await verifyEvidence({
     ...bundle,
     entries,
     packages: [alone],
   })
   assert.deepEqual([verdict, states[0]?.signedState], ['holds', 'opened'])
-  assert.ok(exchangeWord.some(({ code }) => code === 'answered'))
+  assert.ok(exchangeClaims.some(({ code }) => code === 'answered'))
   assert.ok(checks.some(({ code }) => code === 'thread_gaps'))
 })
 
