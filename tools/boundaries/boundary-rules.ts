@@ -7,20 +7,21 @@ export function workspaceOf(specifier: string): string | undefined {
   return specifier.startsWith(SCOPE) ? specifier.slice(SCOPE.length).split('/')[0] : undefined
 }
 
-/** protocol ← crypto ← log ← { service, sdk } ← cli, sdk ← { edc, mcp, desk } ← cli, web ← { log, service, desk }, database ← server ← { service, gateway }, sdk ← gateway ← cli. Service and SDK share only the network protocol. */
+/** protocol ← crypto ← log ← { service, sdk } ← cli, sdk ← { edc, mcp, desk } ← cli, web ← { log, service, desk }, database ← server ← { service, gateway }, crypto ← pkcs11 ← { service, gateway }, sdk ← gateway ← cli. Service and SDK share only the network protocol. */
 export const PACKAGE_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   protocol: [],
   crypto: ['protocol'],
   log: ['protocol', 'crypto', 'web'],
   web: [],
   database: [],
+  pkcs11: ['crypto'],
   server: ['database'],
-  service: ['protocol', 'crypto', 'log', 'web', 'database', 'server'],
+  service: ['protocol', 'crypto', 'log', 'web', 'database', 'server', 'pkcs11'],
   sdk: ['protocol', 'crypto', 'log'],
   edc: ['protocol', 'crypto', 'log', 'sdk'],
   mcp: ['protocol', 'crypto', 'log', 'sdk'],
   desk: ['protocol', 'crypto', 'log', 'sdk', 'web'],
-  gateway: ['protocol', 'crypto', 'log', 'sdk', 'database', 'server', 'web', 'mcp', 'desk'],
+  gateway: ['protocol', 'crypto', 'log', 'sdk', 'database', 'server', 'web', 'mcp', 'desk', 'pkcs11'],
   'edc-simulator': ['sdk', 'edc'],
   cli: ['protocol', 'crypto', 'log', 'database', 'server', 'service', 'gateway', 'sdk', 'edc', 'mcp', 'desk'],
   testkit: ['protocol', 'crypto', 'log', 'database', 'server', 'service', 'sdk', 'cli'],
@@ -185,6 +186,7 @@ export const RESERVED_CODE: readonly (Reserved & { readonly code: RegExp })[] = 
       'packages/sdk/',
       'packages/edc/',
       'packages/mcp/',
+      'packages/pkcs11/',
       'packages/desk/',
     ],
     except: ['packages/service/src/config/'],

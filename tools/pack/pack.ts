@@ -19,6 +19,7 @@ const HELP = `Packs the packages of this repository as tarballs, because no regi
 const OF_SERVICE = new Set([
   '@agent-exchange/database',
   '@agent-exchange/gateway',
+  '@agent-exchange/pkcs11',
   '@agent-exchange/server',
   '@agent-exchange/service',
 ])

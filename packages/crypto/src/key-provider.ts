@@ -15,8 +15,8 @@ export interface KeyLabel {
 
 /**
  * Generates P-256 keys and holds them, so that a key store keeps only references: a hardware security module, for
- * example. A private part never comes out. A provider that cannot answer now rejects with the `CryptoError`
- * `key_unavailable`, and one that has no such key with `key_private_missing`.
+ * example. A private part never comes out. A provider that cannot answer now, or has no such key, rejects with an error of
+ * its own.
  */
 export interface KeyProvider {
   generate(key: KeyLabel): Promise<HeldKey>
