@@ -6,12 +6,13 @@ import type { Database } from '@agent-exchange/database'
 import type { Submission } from '../../../packages/service/src/features/packages/submission.ts'
 import { createAgentServer } from '../../../packages/service/src/http/agent-server.ts'
 import { createAgentBodyBudget } from '../../../packages/service/src/http/body-budget.ts'
-import { createConcurrencyLimit } from '../../../packages/service/src/http/concurrency-limit.ts'
+import { createConcurrencyLimits } from '../../../packages/service/src/http/concurrency-limit.ts'
 import { createRateLimit } from '../../../packages/service/src/http/rate-limit.ts'
 import { systemClock } from '@agent-exchange/server/clock'
 import type { Context } from '../../../packages/service/src/kernel/context.ts'
 import { randomId } from '../../../packages/service/src/kernel/ids.ts'
 import type { MutationPipeline } from '../../../packages/service/src/kernel/mutation-pipeline.ts'
+import { createTurns } from '../../../packages/service/src/kernel/turns.ts'
 import { createCertificateReader } from '../../../packages/service/src/oauth/client-certificate.ts'
 import { createTokenVerifier } from '../../../packages/service/src/oauth/token-verifier.ts'
 import { resourceOf, type KeyList } from './checked-package.ts'
@@ -49,7 +50,11 @@ export async function startFloor({ port, issuer, jwks, keys }: ReferenceSettings
     authorizationServer: undefined,
     replica: undefined,
     limitRate: createRateLimit(DEFAULT_PROFILE, systemClock),
-    limitConcurrency: createConcurrencyLimit(DEFAULT_PROFILE),
+    concurrency: createConcurrencyLimits(DEFAULT_PROFILE),
+    turns: createTurns({
+      milliseconds: DEFAULT_PROFILE['O-13'].turn_milliseconds,
+      clock: systemClock,
+    }),
     authentication: {
       certificateOf: createCertificateReader({
         trustedProxies: [],

@@ -33,7 +33,7 @@ export const servicePoints = {
   }),
   'O-13': openPoint({
     meaning: 'Rate limits and quotas of an organization, and connection limits.',
-    why: 'The defaults allow 64 parallel clients at full speed and stop a runaway loop. The request rate applies to all processes together. The quotas of policy receipts and bytes can be exceeded by what is being committed concurrently; those of a day are exact. A process whose commit queue is full responds with service_overloaded. A flood of connections can only displace unauthenticated connections, never an authenticated request or the database. Connection limits are per process, and lower if the process may open fewer files.',
+    why: 'The defaults allow 64 parallel clients at full speed and stop a runaway loop. The request rate applies to all processes together. What waits for a place or for the event loop is served by organization in turn, so that an organization that sends much delays mostly itself. The quotas of policy receipts and bytes can be exceeded by what is being committed concurrently; those of a day are exact. A process whose commit queue is full responds with service_overloaded. A flood of connections can only displace unauthenticated connections, never an authenticated request or the database. Connection limits are per process, and lower if the process may open fewer files.',
     settings: {
       requests_per_second: integer(5_000, 1, 1_000_000, 'sustained request rate of one organization'),
       burst: integer(10_000, 1, 1_000_000, 'maximum burst of requests'),
@@ -48,6 +48,37 @@ export const servicePoints = {
         1,
         1_000,
         'concurrent mutations of one organization per process, for mutations that take a separate transaction; others wait, then get a retryable problem',
+      ),
+      concurrent_changes_in_all: integer(
+        8,
+        1,
+        10_000,
+        'the same of all organizations together; those that wait are served by organization in turn',
+      ),
+      concurrent_reads: integer(
+        4,
+        1,
+        1_000,
+        'concurrent reads of pages of one organization per process: evidence, threads, notifications, skills and the transparency log; others wait, then get a retryable problem',
+      ),
+      concurrent_reads_in_all: integer(
+        8,
+        1,
+        10_000,
+        'the same of all organizations together; those that wait are served by organization in turn',
+      ),
+      concurrent_token_requests: integer(
+        4,
+        1,
+        1_000,
+        'concurrent requests to the authorization server from one address (IPv6: one /64 network) per process; all trusted proxies together count as one address, with the limit of all',
+      ),
+      concurrent_token_requests_in_all: integer(16, 1, 10_000, 'the same from all addresses together'),
+      turn_milliseconds: integer(
+        4,
+        1,
+        1_000,
+        'time in which a process begins to parse and check requests before it handles what has arrived meanwhile; organizations are served in turn',
       ),
       webhook_endpoints: integer(20, 1, 1_000, 'webhook endpoints of one organization'),
       agents: integer(1_000, 1, 1_000_000, 'agents of one organization'),

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { createProfile } from '@agent-exchange/protocol'
 import {
   addKey,
   assertProblem,
@@ -13,9 +12,7 @@ import {
 import { Problem } from '../kernel/problem.ts'
 import { createConcurrencyLimit } from './concurrency-limit.ts'
 
-const created = createProfile({ 'O-13': { concurrent_changes: 2 } })
-assert.ok(created.ok)
-const { profile } = created
+const rules = { quota: 'concurrent_changes', perHolder: 2, total: 8 }
 
 /** Work that ends on request. */
 function work() {
@@ -35,7 +32,7 @@ function work() {
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 test('[O-13] the changes of one organization are limited and run in order of arrival; others do not wait for them', async () => {
-  const limit = createConcurrencyLimit(profile)
+  const limit = createConcurrencyLimit(rules)
   const { ends, start } = work()
   const order: number[] = []
   const running = Array.from({ length: 5 }, (_, index) =>
@@ -55,8 +52,38 @@ test('[O-13] the changes of one organization are limited and run in order of arr
   await Promise.all(running)
 })
 
+test('[O-13] at the limit of all, organizations that wait are served one after the other', async () => {
+  const limit = createConcurrencyLimit({ ...rules, total: 2 })
+  const { ends, start } = work()
+  const order: string[] = []
+  const names = ['a1', 'a2', 'a3', 'a4', 'b1', 'c1', 'b2']
+  const running = names.map((name) =>
+    limit(name.charAt(0), async () => {
+      order.push(name)
+      await start()
+    }),
+  )
+  await turn()
+  assert.deepEqual(order, ['a1', 'a2'])
+  for (let ended = 0; ended < names.length; ended++) {
+    ends[ended]?.()
+    await turn()
+  }
+  await Promise.all(running)
+  assert.deepEqual(order, ['a1', 'a2', 'a3', 'b1', 'c1', 'a4', 'b2'])
+})
+
+test('[O-13] who waits for others, and not for itself, is told that the exchange is overloaded', async () => {
+  const limit = createConcurrencyLimit({ ...rules, total: 2, waitMilliseconds: 5 })
+  const { ends, start } = work()
+  const busy = [limit('org_a', start), limit('org_a', start)]
+  await assert.rejects(limit('org_b', start), { code: 'service_overloaded' })
+  for (const end of ends) end()
+  await Promise.all(busy)
+})
+
 test('[O-13][ERR-03] waiting time and queue length are limited; failed work releases its slot', async () => {
-  const limit = createConcurrencyLimit(profile, 20)
+  const limit = createConcurrencyLimit({ ...rules, waitMilliseconds: 20 })
   const { ends, start } = work()
   const busy = [limit('org_a', start), limit('org_a', start)]
   const refused = (error: unknown) => {
@@ -101,7 +128,7 @@ test('[O-13] an organization whose changes all wait for the database leaves conn
 test('[ID-01][O-14] a registration with too many keys is refused before the keys are parsed', async () => {
   const organization = await world.organization('many', { unregistered: true })
   const [key] = organization.registration().keys
-  const keys = Array.from({ length: 900 }, (_, index) => ({ ...key, key_id: `k${index}` }))
+  const keys = Array.from({ length: 300 }, (_, index) => ({ ...key, key_id: `k${index}` }))
   const answer = await organization.post('/v1/agents/register', { ...organization.registration(), keys })
   assertProblem(answer, 'validation_failed')
   const { failures } = answer.body['details'] as { failures: { pointer: string; rule: string }[] }

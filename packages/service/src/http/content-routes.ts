@@ -14,7 +14,7 @@ import { spanOf } from './request-spans.ts'
  * section 14.2 permits, so that every fetch is complete and counts as delivery.
  */
 export function registerContent(app: FastifyInstance, dependencies: AgentServerDependencies): void {
-  const { context, db, authentication, limitRate, limitConcurrency } = dependencies
+  const { context, db, authentication, limitRate, concurrency } = dependencies
   app.route({
     method: ['GET', 'HEAD'],
     url: `${DOWNLOAD_PATH}:package_id`,
@@ -37,7 +37,7 @@ export function registerContent(app: FastifyInstance, dependencies: AgentServerD
         span: spanOf(request),
       }
       // The first fetch needs a transaction.
-      const content = await limitConcurrency(caller.organizationId, () => downloadContent(download, db))
+      const content = await concurrency.changes(caller.organizationId, () => downloadContent(download, db))
       reply.header('content-type', MEDIA_TYPE.json).header('cache-control', 'no-store')
       return reply.header('x-correlation-id', correlationId).send(content)
     },

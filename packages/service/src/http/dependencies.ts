@@ -7,10 +7,11 @@ import type { Context } from '../kernel/context.ts'
 import type { MutationPipeline } from '../kernel/mutation-pipeline.ts'
 import type { Tracing } from '../kernel/tracing.ts'
 import type { ReadReplica } from '../kernel/read-replica.ts'
+import type { Turns } from '../kernel/turns.ts'
 import type { AuthorizationServer } from '../oauth/authorization-server.ts'
 import type { Authentication } from './authentication.ts'
 import type { BodyBudget } from './body-budget.ts'
-import type { ConcurrencyLimit } from './concurrency-limit.ts'
+import type { ConcurrencyLimits } from './concurrency-limit.ts'
 import type { ConnectionRules } from './connection-limit.ts'
 import type { RateLimit } from './shared-rate-limit.ts'
 
@@ -25,7 +26,8 @@ export interface AgentServerDependencies {
   readonly authorizationServer: AuthorizationServer | undefined
   readonly mutations: MutationPipeline
   readonly limitRate: RateLimit
-  readonly limitConcurrency: ConcurrencyLimit
+  readonly concurrency: ConcurrencyLimits
+  readonly turns: Turns
   readonly tls: TlsConfig | undefined
   readonly connections: ConnectionRules
   readonly bodies: BodyBudget

@@ -25,7 +25,7 @@ import type { BatchMutation, Call, Mutation, Read, ReplicaRead } from '../kernel
 import type { AgentServerDependencies } from './dependencies.ts'
 import { toAnswer } from './to-answer.ts'
 
-type Services = Pick<AgentServerDependencies, 'db' | 'replica' | 'mutations' | 'limitConcurrency'>
+type Services = Pick<AgentServerDependencies, 'db' | 'replica' | 'mutations' | 'concurrency'>
 
 /** Executes one operation. */
 export interface Handler<Id extends OperationId> {
@@ -40,13 +40,23 @@ function reads<Id extends OperationId>(id: Id, read: Read<Id>): Handler<Id> {
   return { run: async (call, { db }) => toAnswer(id, await read(call, db)) }
 }
 
-/** Skills and evidence: long pages that change rarely. Everything else is read from the primary. */
-function readsFromReplica<Id extends OperationId>(id: Id, read: ReplicaRead<Id>): Handler<Id> {
+/** Pages take the most time of all reads, so those of one organization are limited (O-13). */
+function readsPages<Id extends OperationId>(id: Id, read: Read<Id>): Handler<Id> {
   return {
-    run: async (call, { db, replica }) =>
-      toAnswer(
-        id,
-        await (replica ? replica.read(call.position, (queries) => read(call, queries)) : read(call, db)),
+    run: (call, { db, concurrency }) =>
+      concurrency.reads(call.caller.organizationId, async () => toAnswer(id, await read(call, db))),
+  }
+}
+
+/** Skills and evidence: long pages that change rarely. Everything else is read from the primary. */
+function readsPagesFromReplica<Id extends OperationId>(id: Id, read: ReplicaRead<Id>): Handler<Id> {
+  return {
+    run: (call, { db, replica, concurrency }) =>
+      concurrency.reads(call.caller.organizationId, async () =>
+        toAnswer(
+          id,
+          await (replica ? replica.read(call.position, (queries) => read(call, queries)) : read(call, db)),
+        ),
       ),
   }
 }
@@ -56,8 +66,8 @@ function mutates<Id extends OperationId, Found>(id: Id, mutation: Mutation<Id, F
   return {
     inspect: mutation.inspect,
     schemaOf: mutation.schemaOf,
-    run: (call, { mutations, limitConcurrency }) =>
-      limitConcurrency(call.caller.organizationId, () => mutations.submit(id, mutation, call)),
+    run: (call, { mutations, concurrency }) =>
+      concurrency.changes(call.caller.organizationId, () => mutations.submit(id, mutation, call)),
   }
 }
 
@@ -78,8 +88,8 @@ export const handlers: { readonly [Id in OperationId]: Handler<Id> } = {
   getAgent: reads('getAgent', getAgent),
   registerAgentKey: mutates('registerAgentKey', registerAgentKey),
   revokeAgentKey: mutates('revokeAgentKey', revokeAgentKey),
-  listSkillReleases: readsFromReplica('listSkillReleases', listSkillReleases),
-  getSkillRelease: readsFromReplica('getSkillRelease', getSkillRelease),
+  listSkillReleases: readsPagesFromReplica('listSkillReleases', listSkillReleases),
+  getSkillRelease: readsPagesFromReplica('getSkillRelease', getSkillRelease),
   getAgentKeys: reads('getAgentKeys', getAgentKeys),
   getNotificationSigningKeys: reads('getNotificationSigningKeys', getNotificationSigningKeys),
   createPolicyReceipt: mutatesInBatches('createPolicyReceipt', createPolicyReceipt),
@@ -89,10 +99,10 @@ export const handlers: { readonly [Id in OperationId]: Handler<Id> } = {
   createPackageReceipt: mutatesInBatches('createPackageReceipt', createPackageReceipt),
   createPackageResponse: mutatesInBatches('createPackageResponse', packageSubmission),
   revokePackage: mutates('revokePackage', revokePackage),
-  getThread: reads('getThread', getThread),
+  getThread: readsPages('getThread', getThread),
   createWebhookEndpoint: mutates('createWebhookEndpoint', createWebhookEndpoint),
-  listNotifications: reads('listNotifications', listNotifications),
+  listNotifications: readsPages('listNotifications', listNotifications),
   acknowledgeNotification: mutatesInBatches('acknowledgeNotification', acknowledgeNotification),
-  getThreadAuditEvidence: readsFromReplica('getThreadAuditEvidence', getThreadAuditEvidence),
-  getPackageAuditEvidence: readsFromReplica('getPackageAuditEvidence', getPackageAuditEvidence),
+  getThreadAuditEvidence: readsPagesFromReplica('getThreadAuditEvidence', getThreadAuditEvidence),
+  getPackageAuditEvidence: readsPagesFromReplica('getPackageAuditEvidence', getPackageAuditEvidence),
 }

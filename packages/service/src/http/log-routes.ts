@@ -72,12 +72,12 @@ interface ProofTools {
 
 function registerProofs(
   app: FastifyInstance,
-  { db, context, limitConcurrency }: AgentServerDependencies,
+  { db, context, concurrency }: AgentServerDependencies,
   { admit, tiles }: ProofTools,
 ): void {
   /** A damaged tile fails one answer; operators learn of it, and nobody has to restart anything after the repair. */
   const answer = (caller: Caller, read: (readTile: ReadTile) => Promise<object>) =>
-    limitConcurrency(caller.organizationId, async () => {
+    concurrency.reads(caller.organizationId, async () => {
       try {
         return await tiles.use(read)
       } catch (error) {

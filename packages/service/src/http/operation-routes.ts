@@ -51,7 +51,14 @@ export function registerOperations(app: FastifyInstance, dependencies: AgentServ
         ;(request as Admitted)[ADMISSION] = admission
         holdBody(dependencies.bodies, admission.caller.organizationId, request, reply)
       },
-      handler: async (request, reply) => sendAnswer(reply, await run(id, request, dependencies)),
+      handler: async (request, reply) => {
+        const admission = admissionOf(request)
+        const { organizationId } = admission.caller
+        return sendAnswer(
+          reply,
+          await dependencies.turns.run(organizationId, () => run(id, request, admission, dependencies)),
+        )
+      },
     })
   }
 }
@@ -76,19 +83,19 @@ async function admit(
 async function run(
   id: OperationId,
   request: FastifyRequest,
+  admission: Admission,
   dependencies: AgentServerDependencies,
 ): Promise<RecordedAnswer> {
-  const { context } = dependencies
+  const { context, turns } = dependencies
   // The compiler cannot correlate the 21 handler types with the call that is built below.
   const handler = handlers[id] as Handler<OperationId>
-  const admission = (request as Admitted)[ADMISSION]
-  if (!admission) throw new Error('the request was not admitted')
   const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
   let parsed: ParsedJson | undefined
   let checked: Readonly<Record<'body' | 'params' | 'query', unknown>>
   try {
     parsed = operations[id].mutation ? parseBody(bytes, context.profile) : undefined
-    if (parsed) await handler.inspect?.(parsed.value, context.profile)
+    // Synchronous where it can be, so that it counts as the work of one turn.
+    if (parsed && handler.inspect) await handler.inspect(parsed.value, context.profile)
     checked = {
       body: parsed && checkBody(id, parsed.value, context.profile, handler.schemaOf),
       params: readParams(request.params as Record<string, string>, context.profile),
@@ -107,6 +114,7 @@ async function run(
     now: context.clock.now(),
     context,
     span: spanOf(request),
+    pause: () => turns.pause(admission.caller.organizationId),
   }
   // Validated above against the schemas of the operation, which the compiler cannot infer.
   return handler.run(call as unknown as Call<OperationId>, dependencies)
@@ -122,6 +130,12 @@ function readParams(params: Record<string, string>, profile: DeploymentProfile):
   }
   // Canonicalization needs a plain object; the router's has no prototype.
   return { ...params }
+}
+
+function admissionOf(request: FastifyRequest): Admission {
+  const admission = (request as Admitted)[ADMISSION]
+  if (!admission) throw new Error('the request was not admitted')
+  return admission
 }
 
 function sendAnswer(reply: FastifyReply, { status, body }: RecordedAnswer): FastifyReply {

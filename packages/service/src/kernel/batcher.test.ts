@@ -29,6 +29,30 @@ test('items that arrive together form a batch; items that arrive while it runs f
   assert.deepEqual(batches, [[1, 2], [3, 4, 5], [6]])
 })
 
+test('[O-13] a batch takes from the holders in turn, so one that sends many delays only itself', async () => {
+  const { batches, run } = recorder()
+  const options = { concurrency: 1, maximumBatch: 3, maximumQueue: 100, run }
+  const batcher = createBatcher({ ...options, holderOf: (item) => String(Math.floor(item / 100)) })
+  const submitted = [1, 2, 3, 4, 5, 6, 7, 101, 201].map((item) => batcher.submit(item))
+  await Promise.all(submitted)
+  assert.deepEqual(batches, [
+    [1, 2, 3],
+    [4, 101, 201],
+    [5, 6, 7],
+  ])
+})
+
+test('[O-13] one holder fills at most half of the queue', async () => {
+  const { run } = recorder()
+  const options = { concurrency: 1, maximumBatch: 1, maximumQueue: 4, run }
+  const batcher = createBatcher({ ...options, holderOf: (item) => String(Math.floor(item / 100)) })
+  const submitted = [1, 2, 3].map((item) => batcher.submit(item))
+  await assert.rejects(batcher.submit(4), { code: 'rate_limited' })
+  const others = [101, 201].map((item) => batcher.submit(item))
+  await assert.rejects(batcher.submit(301), { code: 'service_overloaded' })
+  assert.deepEqual(await Promise.all([...submitted, ...others]), [1, 2, 3, 101, 201])
+})
+
 test('while a batch runs, only a full batch starts by default', async () => {
   const { batches, run } = recorder()
   const batcher = createBatcher({ concurrency: 2, maximumBatch: 3, maximumQueue: 100, run })

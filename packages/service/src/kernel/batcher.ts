@@ -1,3 +1,4 @@
+import { createFairQueue } from './fair-queue.ts'
 import { Problem } from './problem.ts'
 
 /** The outcome of one item of a batch. */
@@ -18,6 +19,8 @@ export interface BatcherOptions<Item, Result> {
   readonly maximumBatch: number
   /** Items that may wait; the next one is refused. */
   readonly maximumQueue: number
+  /** A batch takes from the holders in turn. Defaults to one holder. */
+  readonly holderOf?: (item: Item) => string
   readonly run: RunBatch<Item, Result>
 }
 
@@ -50,26 +53,34 @@ export async function runSingly<Item, Result>(run: RunBatch<Item, Result>, item:
  */
 export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result>): Batcher<Item, Result> {
   const { concurrency, maximumBatch, minConcurrentBatch = maximumBatch, maximumQueue, run } = options
-  const queue: Waiting<Item, Result>[] = []
+  const { holderOf = () => '' } = options
+  const queue = createFairQueue<Waiting<Item, Result>>()
   const idlers: (() => void)[] = []
   let batches = 0
   let singles = 0
   let willStart = false
 
   function mayStart(): boolean {
-    return batches === 0 ? queue.length > 0 : batches < concurrency && queue.length >= minConcurrentBatch
+    return batches === 0 ? queue.size() > 0 : batches < concurrency && queue.size() >= minConcurrentBatch
   }
 
   function start(): void {
     while (mayStart()) {
       batches += 1
-      const batch = queue.splice(0, maximumBatch)
+      const batch = nextBatch()
       void settle(batch).finally(() => {
         batches -= 1
         start()
         settleIdlers()
       })
     }
+  }
+
+  function nextBatch(): Waiting<Item, Result>[] {
+    const batch: Waiting<Item, Result>[] = []
+    for (let next = queue.shift(); next; next = batch.length < maximumBatch ? queue.shift() : undefined)
+      batch.push(next)
+    return batch
   }
 
   /** Requests arrive in bursts: started at once, the first request of a burst would be a batch of one. */
@@ -110,22 +121,29 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
       })
   }
 
+  function refusalOf(holder: string): 'service_overloaded' | 'rate_limited' | undefined {
+    if (queue.size() + singles >= maximumQueue) return 'service_overloaded'
+    // Others find room, whatever one holder sends.
+    return options.holderOf && queue.sizeOf(holder) >= maximumQueue / 2 ? 'rate_limited' : undefined
+  }
+
   function settleIdlers(): void {
-    if (batches + singles + queue.length === 0) for (const resolve of idlers.splice(0)) resolve()
+    if (batches + singles + queue.size() === 0) for (const resolve of idlers.splice(0)) resolve()
   }
 
   return {
     submit: (item) =>
       new Promise<Result>((resolve, reject) => {
-        if (queue.length + singles >= maximumQueue) {
-          reject(new Problem('service_overloaded', { retry_after_seconds: 1 }))
+        const refusal = refusalOf(holderOf(item))
+        if (refusal) {
+          reject(new Problem(refusal, { retry_after_seconds: 1 }))
           return
         }
-        queue.push({ item, resolve, reject })
-        if (queue.length >= maximumBatch) start()
+        queue.push(holderOf(item), { item, resolve, reject })
+        if (queue.size() >= maximumBatch) start()
         else startSoon()
       }),
-    depth: () => queue.length + singles,
+    depth: () => queue.size() + singles,
     idle: () =>
       new Promise<void>((resolve) => {
         idlers.push(resolve)

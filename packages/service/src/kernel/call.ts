@@ -49,6 +49,8 @@ export interface Call<Id extends OperationId> {
   readonly context: Context
   /** Undefined if tracing is off. */
   readonly span?: RequestSpan | undefined
+  /** Lets other organizations have their turn of the event loop during long work. */
+  readonly pause?: (() => Promise<void>) | undefined
 }
 
 /** A read has no transaction unless it opens one. */

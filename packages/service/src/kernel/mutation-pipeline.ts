@@ -76,6 +76,7 @@ export function createMutationPipeline(
         maximumBatch: MAXIMUM_BATCH,
         minConcurrentBatch: mutation.minConcurrentBatch,
         maximumQueue: MAXIMUM_QUEUE,
+        holderOf: ({ call }) => call.caller.organizationId,
         run: (calls) => {
           onBatch?.(queue, calls.length)
           return tracing ? runTraced(tracing, queue, calls, run) : run(calls)

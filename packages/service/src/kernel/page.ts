@@ -34,3 +34,9 @@ export function toPage<Row, Item>(
   const more = rows.length > limit && last !== undefined
   return { items: shown.map(item), next_cursor: more ? cursorAfter(last) : null, has_more: more }
 }
+
+/**
+ * Stored text that one page is made of. Making and sending a page of this size takes a few milliseconds; a larger one ends
+ * early, with a cursor to the rest.
+ */
+export const MAXIMUM_PAGE_CHARACTERS = 262_144

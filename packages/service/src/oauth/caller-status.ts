@@ -38,6 +38,7 @@ export function createCallerStatus(
     concurrency: 1,
     maximumBatch: MAXIMUM_BATCH,
     maximumQueue: MAXIMUM_QUEUE,
+    holderOf: ({ caller }) => caller.organizationId,
     run: (tokens) => checkCallers(db, tokens, { issuer, readsPosition }),
   })
   return ({ caller, credentialVersion }) => checks.submit({ caller, credentialVersion })

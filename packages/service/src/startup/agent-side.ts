@@ -1,6 +1,6 @@
 import { createAgentServer } from '../http/agent-server.ts'
 import { createAgentBodyBudget } from '../http/body-budget.ts'
-import { createConcurrencyLimit } from '../http/concurrency-limit.ts'
+import { createConcurrencyLimits } from '../http/concurrency-limit.ts'
 import type { ConnectionRules } from '../http/connection-limit.ts'
 import { openReadReplica } from '../http/open-read-replica.ts'
 import { registerPages } from '../http/pages/register-pages.ts'
@@ -8,6 +8,7 @@ import { createSharedRateLimit } from '../http/shared-rate-limit.ts'
 import { toAnswer } from '../http/to-answer.ts'
 import { createMutationPipeline } from '../kernel/mutation-pipeline.ts'
 import type { Tracing } from '../kernel/tracing.ts'
+import { createTurns } from '../kernel/turns.ts'
 import { createAuthentication } from './authentication.ts'
 import type { Base } from './base.ts'
 import type { Exchange } from './open-exchange.ts'
@@ -57,7 +58,8 @@ export async function createAgentSide(
     mutations,
     tls: config.tls,
     limitRate: rateLimit.limit,
-    limitConcurrency: createConcurrencyLimit(profile),
+    concurrency: createConcurrencyLimits(profile),
+    turns: createTurns({ milliseconds: profile['O-13'].turn_milliseconds, clock }),
     authentication,
     authorizationServer,
   })

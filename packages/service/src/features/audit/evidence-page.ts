@@ -1,5 +1,6 @@
-import type { EvidenceEntry, HiddenEvidenceEntry } from '@agent-exchange/protocol'
+import type { EvidenceEntry, HiddenEvidenceEntry, OperationId } from '@agent-exchange/protocol'
 import type { Queries } from '@agent-exchange/database'
+import type { Call } from '../../kernel/call.ts'
 import type { Context } from '../../kernel/context.ts'
 import { makeCursor, readCursor } from '../../kernel/cursor.ts'
 import { pageLimit } from '../../kernel/page.ts'
@@ -17,6 +18,7 @@ export interface EvidenceRequest {
   readonly organizationId: string
   readonly query: { readonly after?: string; readonly limit?: number }
   readonly context: Context
+  readonly pause?: Call<OperationId>['pause']
 }
 
 /** The cursor position in a list next to the chain: a time, and a text to distinguish items of the same time. */
@@ -36,7 +38,7 @@ export interface Listed<Item, End> {
  * Paging of evidence (O-07): the chain and a second list share one cursor, each with at most `limit` items per page. A
  * list that has ended is empty on the following pages.
  */
-export function pagingOf({ query, context, ...request }: EvidenceRequest) {
+export function pagingOf({ query, context, ...request }: Omit<EvidenceRequest, 'pause'>) {
   const limit = pageLimit(query.limit, context.profile, 'O-07')
   const listing = ['evidence lists', request.organizationId, request.threadId, request.packageId ?? '']
   const name = listing.join(' ')
@@ -88,22 +90,16 @@ export function entryLists(items: readonly ShownEntry[]) {
 /** One page of the entries of a thread, or of those about one package. */
 export async function chainPage(
   queries: Queries,
-  { threadId, packageId, organizationId }: EvidenceRequest,
+  { threadId, packageId, organizationId, pause }: EvidenceRequest,
   { position: after, limit }: Paging,
 ): Promise<Listed<ShownEntry, number>> {
   const isThread = packageId === undefined
   const until = isThread ? after + MAXIMUM_SCANNED : Number.MAX_SAFE_INTEGER
-  const entries = await entriesAfter(queries, {
-    threadId,
-    organizationId,
-    after,
-    until,
-    limit: limit + 1,
-    ...(packageId !== undefined && { packageId }),
-  })
+  const shown = { threadId, organizationId, ...(packageId !== undefined && { packageId }) }
+  const { entries, isCut } = await entriesAfter(queries, { ...shown, after, until, limit: limit + 1 }, pause)
   const items = entries.slice(0, limit)
   const end = items.at(-1)?.position ?? after
-  if (entries.length > limit) return { items, end, hasMore: true }
+  if (isCut || entries.length > limit) return { items, end, hasMore: true }
   const next = isThread ? await nextRecordAfter(queries, threadId, until) : undefined
   return next === undefined ? { items, end, hasMore: false } : { items, end: next - 1, hasMore: true }
 }

@@ -10,12 +10,12 @@ import { signingKeysOf } from './signing-keys.ts'
 
 /** AUD-01, ID-05: everything that a verifier needs about one package, even long after key changes. */
 export const getPackageAuditEvidence: ReplicaRead<'getPackageAuditEvidence'> = async (call, db) => {
-  const { caller, params, query, now, context } = call
+  const { caller, params, query, now, context, pause } = call
   const { organizationId } = caller
   const row = await findPackageOfParty(db, params.package_id, organizationId)
   if (!row) throw new Problem('resource_not_found')
   const { package_id: packageId, thread_id: threadId } = row
-  const request = { threadId, packageId, organizationId, query, context }
+  const request = { threadId, packageId, organizationId, query, context, pause }
   const paging = pagingOf(request)
   const policyReceipt = (await loadPolicyReceipts(db, [row.policy_receipt_id])).get(row.policy_receipt_id)
   if (!policyReceipt) throw new Error('the policy receipt of the package is missing')

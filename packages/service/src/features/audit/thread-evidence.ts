@@ -9,9 +9,9 @@ import { unlinkedEntries } from './unlinked-entries.ts'
  * that no package refers to (AUD-02), even if the thread does not exist.
  */
 export const getThreadAuditEvidence: ReplicaRead<'getThreadAuditEvidence'> = async (call, db) => {
-  const { caller, params, query, now, context } = call
+  const { caller, params, query, now, context, pause } = call
   const { organizationId } = caller
-  const request = { threadId: params.thread_id, organizationId, query, context }
+  const request = { threadId: params.thread_id, organizationId, query, context, pause }
   const paging = pagingOf(request)
   const thread = await findThreadOfParty(db, params.thread_id, organizationId)
   const [chain, unlinked] = await Promise.all([
