@@ -59,6 +59,7 @@ const SDK_LAYERS: readonly (readonly string[])[] = [
   ['context.ts'],
   ['agent-keys'],
   ['objects'],
+  ['story'],
   ['log'],
   ['create-context.ts'],
   [

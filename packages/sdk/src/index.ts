@@ -134,6 +134,34 @@ export type { PendingLeaf } from './evidence/logged-leaves.ts'
 export type { CollectedCapsule } from './evidence/read-capsule.ts'
 export type { EarlierCapsule } from './evidence/read-earlier-capsule.ts'
 export type { WaitForLog } from './evidence/wait-for-log.ts'
+export { threadStory } from './story/thread-story.ts'
+export type { PackageContent, ThreadObjects, ThreadPackage } from './story/story-input.ts'
+export type {
+  AgreedRule,
+  AnsweredPackage,
+  ComparedItem,
+  ConversationEntry,
+  Deadline,
+  DecidedRule,
+  DisputedRule,
+  DueAnswer,
+  Handling,
+  LoopPhase,
+  LoopStanding,
+  OpenRule,
+  ProposedRule,
+  Quote,
+  Source,
+  StoryCompany,
+  StoryFact,
+  StoryPoint,
+  StoryRule,
+  StoryTitle,
+  StoryVersion,
+  ThreadStory,
+  UnreadableReason,
+  VersionChange,
+} from './story/story-types.ts'
 export type { AcceptedCheckpoint } from './log/accept-checkpoint.ts'
 
 // Data spaces: what a connector implements

@@ -1,0 +1,18 @@
+import { parseInstant } from '@agent-exchange/protocol'
+import type { Deadline } from './story-types.ts'
+
+const DAY_MS = 86_400_000
+
+/** Undefined for a text that is no RFC 3339 time. */
+export function deadlineAt(text: string | undefined, now: Date): Deadline | undefined {
+  const instant = text === undefined ? undefined : parseInstant(text)
+  if (text === undefined || !instant) return undefined
+  const distance = instant.seconds * 1_000 - now.getTime()
+  return { at: text, isOverdue: distance < 0, days: Math.floor(Math.abs(distance) / DAY_MS) }
+}
+
+/** The day that is so many days after an instant, as YYYY-MM-DD in UTC; undefined beyond the calendar of Date. */
+export function dayAfter(instant: string, days: number): string | undefined {
+  const at = new Date(Date.parse(instant) + days * DAY_MS)
+  return Number.isNaN(at.getTime()) ? undefined : at.toISOString().slice(0, 10)
+}
