@@ -44,30 +44,32 @@ export class Pipeline implements pg.Submittable {
     this.#known = known
   }
 
+  /** As one buffer: a vectored write of many small ones costs more than copying them. */
   submit({ stream }: pg.Connection): void {
-    stream.cork()
-    for (const request of this.#requests) this.#write(request, stream)
-    stream.write(serialize.sync())
-    stream.uncork()
+    const messages: Uint8Array[] = []
+    for (const request of this.#requests) this.#add(request, messages)
+    messages.push(serialize.sync())
+    stream.write(Buffer.concat(messages))
   }
 
-  #write(request: Request, stream: pg.Connection['stream']): void {
+  #add(request: Request, messages: Uint8Array[]): void {
     const { text, values, copyData } = request.statement
     const known = this.#known?.get(text)
     const prepared = known ?? { name: this.#known ? `s${++lastName}` : '', reader: createRowReader() }
     this.#sent.push({ ...request, prepared, isNew: !known })
     if (!known) {
       this.#known?.set(text, prepared)
-      stream.write(serialize.parse({ name: prepared.name, text }))
-      stream.write(serialize.describe({ type: 'S', name: prepared.name }))
+      messages.push(
+        serialize.parse({ name: prepared.name, text }),
+        serialize.describe({ type: 'S', name: prepared.name }),
+      )
     }
-    stream.write(
+    messages.push(
       serialize.bind({ statement: prepared.name, values: values as Value[], valueMapper: toParameter }),
+      serialize.execute(),
     )
-    stream.write(serialize.execute())
     // Without waiting for CopyInResponse: the server reads the rows after the statement.
-    for (const message of copyData ?? []) stream.write(message)
-    if (copyData) stream.write(serialize.copyDone())
+    if (copyData) messages.push(...copyData, serialize.copyDone())
   }
 
   handleRowDescription({ fields }: { readonly fields: pg.FieldDef[] }): void {
