@@ -10,4 +10,10 @@ export {
 } from './database-errors.ts'
 export { mayFailoverLose, readReplication, REPLICATIONS, type Replication } from './replication.ts'
 export { checkSameDatabase } from './same-database.ts'
-export { afterCommit, deferToCommit, inTransaction } from './transaction.ts'
+export {
+  afterCommit,
+  afterEnd,
+  deferToCommit,
+  inTransaction,
+  type TransactionOutcome,
+} from './transaction.ts'

@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { testDatabase } from '@agent-exchange/testkit'
 import { openDatabase, type Transaction } from './database.ts'
-import { deferToCommit } from './transaction.ts'
+import { afterEnd, deferToCommit } from './transaction.ts'
 
 const database = await testDatabase()
 const open = (maximumConnections: number) =>
@@ -167,6 +167,27 @@ test('a deferred statement that fails in an earlier pipeline than the commit is 
   })
   await assert.rejects(failing, { code: '22012' })
   assert.deepEqual(await noted(), ['kept', 'left'])
+})
+
+test('a transaction reports how it ended, once: committed, rolled back, or in doubt', async () => {
+  const outcomes: string[] = []
+  const note = (tx: Transaction) => afterEnd(tx, (outcome) => void outcomes.push(outcome))
+  await db.begin(async (tx) => note(tx))
+  await assert.rejects(
+    db.begin(async (tx) => {
+      note(tx)
+      await tx`select 1 / 0`
+    }),
+  )
+  await assert.rejects(
+    db.begin(async (tx) => {
+      note(tx)
+      const [own] = await tx<{ pid: number }[]>`select pg_backend_pid() as pid`
+      // Sent with the commit, which is never answered.
+      deferToCommit(tx, tx`select pg_terminate_backend(${own?.pid ?? 0})`)
+    }),
+  )
+  assert.deepEqual(outcomes, ['committed', 'rolled_back', 'in_doubt'])
 })
 
 test('outside a transaction nothing can be left to a commit', () => {

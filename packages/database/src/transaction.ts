@@ -30,13 +30,23 @@ export function deferToCommit(tx: Transaction, ...statements: readonly Promise<u
   }
 }
 
-const afterCommits = new WeakMap<Transaction, (() => void)[]>()
+/** `in_doubt`: the connection was lost before the commit was answered. */
+export type TransactionOutcome = 'committed' | 'rolled_back' | 'in_doubt'
+
+const afterEnds = new WeakMap<Transaction, ((outcome: TransactionOutcome) => void)[]>()
+
+/** Calls back once the transaction has ended, however it ended. It must not throw. */
+export function afterEnd(tx: Transaction, callback: (outcome: TransactionOutcome) => void): void {
+  const callbacks = afterEnds.get(tx)
+  if (callbacks) callbacks.push(callback)
+  else afterEnds.set(tx, [callback])
+}
 
 /** Calls back once the transaction is committed, never after a rollback. It must not throw. */
 export function afterCommit(tx: Transaction, callback: () => void): void {
-  const callbacks = afterCommits.get(tx)
-  if (callbacks) callbacks.push(callback)
-  else afterCommits.set(tx, [callback])
+  afterEnd(tx, (outcome) => {
+    if (outcome === 'committed') callback()
+  })
 }
 
 const USE_INDEXES = settingStatement(INDEX_SETTINGS)
@@ -68,6 +78,7 @@ export async function transact<T>(connection: Connection, work: (tx: Transaction
       if (rows.length > 0) await send(() => copyStatement(target, rows))
     },
   })
+  const report = (outcome: TransactionOutcome) => afterEnds.get(tx)?.forEach((callback) => callback(outcome))
   const deferred: Promise<unknown>[] = []
   deferredIn.set(tx, deferred)
   sql`begin`.catch(note)
@@ -80,12 +91,13 @@ export async function transact<T>(connection: Connection, work: (tx: Transaction
     const [{ command }] = await Promise.all([sql`commit`, ...deferred])
     // PostgreSQL answers the commit of a failed transaction with ROLLBACK.
     if (command !== 'COMMIT') throw new Error(`a transaction ended with ${command} instead of a commit`)
-    for (const callback of afterCommits.get(tx) ?? []) callback()
+    report('committed')
     return result
   } catch (error) {
     isOver = true
     // A connection that cannot roll back is not used again.
     if (!connection.isLost) await sql`rollback`.catch(() => connection.end())
+    report(connection.isLost && hasSentCommit ? 'in_doubt' : 'rolled_back')
     if (connection.isLost) throw hasSentCommit ? new CommitInDoubt(error) : new TransactionLost(error)
     throw sqlState(error) === FAILED_BEFORE && failure ? failure.error : error
   }

@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto'
 import type { DeploymentProfile, PackageState, TransportMode } from '@agent-exchange/protocol'
 import type { Clock } from '@agent-exchange/server/clock'
+import type { DirectClaims } from './direct-claims.ts'
 import type { NewId } from './ids.ts'
 import type { WebhookKeys } from '../platform-keys/webhook-keys.ts'
 import type { PlatformSigner } from '../platform-keys/platform-signer.ts'
@@ -28,6 +29,8 @@ export interface Context {
   readonly macKey: KeyObject
   /** Of the evidence of packages that are accepted now (docs/transparency.md). */
   readonly evidenceVersion: () => EvidenceVersion
+  /** Undefined: new deliveries always wait in the queue. */
+  readonly directClaims?: DirectClaims
   /** Called after the commit, for each state that a package reached. */
   readonly onPackageState: (state: PackageState, mode: TransportMode) => void
 }

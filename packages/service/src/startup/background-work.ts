@@ -48,12 +48,12 @@ async function openMail(smtp: NonNullable<Base['config']['smtp']>) {
 /** Webhooks and the transparency log. */
 export function startWorkers(
   { config, db, openDirect, clock, log, schema, cleanup }: Base,
-  { platformKeys, logKeys }: Exchange,
+  { platformKeys, logKeys, directClaims }: Exchange,
   metrics: ProcessMetrics,
   { webhookCa, tracing }: Pick<WatchedFiles, 'webhookCa'> & { readonly tracing: Tracing | undefined },
 ): void {
   const { profile, webhook, witnesses, dataDirectory } = config
-  cleanup.use(
+  const delivery = cleanup.use(
     startDelivery({
       db,
       openListener: () => openDirect('sessions'),
@@ -68,6 +68,7 @@ export function startWorkers(
       tracing,
     }),
   )
+  directClaims.attach(delivery)
   cleanup.use(
     startSequencer({
       db,

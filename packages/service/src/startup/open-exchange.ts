@@ -3,6 +3,7 @@ import { createSecretKey } from 'node:crypto'
 import { namesSeveralHosts } from '../config/index.ts'
 import { openLog } from '../features/transparency-log/open-log.ts'
 import type { Context } from '../kernel/context.ts'
+import { createDirectClaims } from '../kernel/direct-claims.ts'
 import { randomId } from '../kernel/ids.ts'
 import { deriveSecret } from '@agent-exchange/server/master-key'
 import { openPlatformKeys } from '../platform-keys/platform-keys.ts'
@@ -28,6 +29,7 @@ export async function openExchange(
     identity: platformIdentity,
   })
   const { secrets } = platformKeys
+  const directClaims = createDirectClaims()
   const context: Context = {
     profile,
     clock,
@@ -40,8 +42,9 @@ export async function openExchange(
     hasSeveralDatabaseHosts: namesSeveralHosts(config),
     macKey: createSecretKey(deriveSecret(secrets.mac(), 'cursors')),
     evidenceVersion: schema.evidenceVersion,
+    directClaims,
     onPackageState: writes.onPackageState,
   }
   const logKeys = await openLog(db, context, platformKeys)
-  return { context, platformKeys, logKeys }
+  return { context, platformKeys, logKeys, directClaims }
 }

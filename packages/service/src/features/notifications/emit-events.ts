@@ -4,7 +4,8 @@ import {
   type PackageState,
   type TransportMode,
 } from '@agent-exchange/protocol'
-import { deferToCommit, type Transaction } from '@agent-exchange/database'
+import { afterEnd, deferToCommit, type Transaction } from '@agent-exchange/database'
+import type { DirectClaims, DirectDelivery } from '../../kernel/direct-claims.ts'
 import { orderedId } from '../../kernel/ids.ts'
 import { advanceStreams, writeNotifications, type NotificationRow } from './notification-store.ts'
 
@@ -27,13 +28,23 @@ export interface LifecycleEvent {
  * EVT-01, EVT-04: writes the events in the transaction that caused them. Stream counters are locked in one order until
  * the commit, so sequence numbers have no gaps and become visible in order. Deferred to the commit to keep locks short.
  */
-export function emitEvents(tx: Transaction, events: readonly LifecycleEvent[]): void {
+export function emitEvents(
+  tx: Transaction,
+  events: readonly LifecycleEvent[],
+  directClaims: DirectClaims | undefined,
+): void {
   if (events.length === 0) return
   const rows = events.flatMap((event) => {
     const eventId = orderedId('evt', event.occurredAt)
     return [...new Set(event.organizations)].map((organizationId) => toRow(event, organizationId, eventId))
   })
-  deferToCommit(tx, advanceStreams(tx, rows), writeNotifications(tx, rows))
+  const advancing = advanceStreams(tx, rows)
+  const counts = Map.groupBy(rows, ({ organization_id }) => organization_id)
+  const reservation = directClaims?.reserve(new Map([...counts].map(([id, own]) => [id, own.length])))
+  let claimed: readonly DirectDelivery[] = []
+  if (reservation) afterEnd(tx, (outcome) => reservation.end(outcome, claimed))
+  const writing = writeNotifications(tx, rows, reservation).then((direct) => (claimed = direct))
+  deferToCommit(tx, advancing, writing)
 }
 
 function toRow(event: LifecycleEvent, organizationId: string, eventId: string): NotificationRow {

@@ -1,9 +1,11 @@
 import type { Acknowledgement } from '@agent-exchange/protocol'
 import { fragment, type Transaction } from '@agent-exchange/database'
 import { startOfIds } from '../../kernel/ids.ts'
+import type { DirectDelivery, DirectReservation } from '../../kernel/direct-claims.ts'
 import { columnsOf } from '../../kernel/row-columns.ts'
 import { DELIVERY_CHANNEL, MAXIMUM_NAMED_ENDPOINTS } from '../../webhooks/queue/delivery-channel.ts'
-import { insertDue } from '../../webhooks/queue/delivery-store.ts'
+import { insertDirectClaim } from '../../webhooks/queue/claim-store.ts'
+import { insertAddressed, insertDue, selectAddressed } from '../../webhooks/queue/delivery-store.ts'
 
 /** The owner of the tables notification, notification_stream and notification_acknowledgement. */
 
@@ -43,9 +45,14 @@ export async function advanceStreams(tx: Transaction, rows: readonly Notificatio
 
 /**
  * Inserts the notifications with the sequence numbers that `advanceStreams` reserved, a delivery for each subscribed
- * endpoint, and notifies the workers. An endpoint's status changes only under the lock of its stream.
+ * endpoint, and notifies the workers. An endpoint's status changes only under the lock of its stream. Returns the
+ * deliveries that were claimed for the reserved slots; the workers are notified of the others.
  */
-export async function writeNotifications(tx: Transaction, rows: readonly NotificationRow[]): Promise<void> {
+export async function writeNotifications(
+  tx: Transaction,
+  rows: readonly NotificationRow[],
+  reservation?: DirectReservation,
+): Promise<DirectDelivery[]> {
   const column = columnsOf(withOffsets(rows))
   // Without tracing the statement has no such column, and nothing is sent for it.
   const isTraced = rows.some(({ traceparent }) => traceparent !== null)
@@ -54,7 +61,7 @@ export async function writeNotifications(tx: Transaction, rows: readonly Notific
     name: isTraced ? fragment`, traceparent` : fragment``,
     value: isTraced ? fragment`, nullif(traceparent, '')` : fragment``,
   }
-  await tx`
+  const found = await tx<ClaimedRow[]>`
     with numbered as (
       select organization_id, notification_id, event_id, event_type, package_id, occurred_at::timestamptz, before, after,
         last_sequence - behind::bigint as sequence${traced.name}
@@ -73,12 +80,57 @@ export async function writeNotifications(tx: Transaction, rows: readonly Notific
       select organization_id, sequence, notification_id, event_id, event_type, package_id, before || sequence || after,
         occurred_at${traced.value}
       from numbered
-    ), due as (
-      ${insertDue}
-    )
+    ), ${reservation ? claimAndInsert(reservation, rows[0]?.occurred_at ?? '') : fragment`due as (${insertDue})`}
+    ${reservation ? DIRECT_ROWS : fragment``}
     select pg_notify(${DELIVERY_CHANNEL}, case when count(distinct webhook_endpoint_id) > ${MAXIMUM_NAMED_ENDPOINTS}
-      then '' else string_agg(distinct webhook_endpoint_id, ' ') end)
-    from due having count(*) > 0`
+      then '' else string_agg(distinct webhook_endpoint_id, ' ') end)::text as notified${reservation ? NO_DIRECT_ROW : fragment``}
+    from due ${reservation ? fragment`where claim_id is null` : fragment``} having count(*) > 0`
+  return reservation ? toDirect(found, rows) : []
+}
+
+/** Null members: the row of the notification to the workers. */
+interface ClaimedRow {
+  readonly delivery_id: string | null
+  readonly claim_id: number
+  readonly webhook_endpoint_id: string
+  readonly notification_id: string
+  readonly sequence: number
+  readonly url: string
+  readonly signing_key_id: string
+}
+
+const claimAndInsert = (
+  { slots, worker }: DirectReservation,
+  now: string,
+) => fragment`addressed as materialized (
+      ${selectAddressed(slots)}
+    ), claim as materialized (
+      ${insertDirectClaim(worker, now)}
+    ), due as (
+      ${insertAddressed}
+    )`
+const DIRECT_ROWS = fragment`select null as notified, delivery_id, (select claim_id from claim) as claim_id, webhook_endpoint_id,
+      notification_id, sequence, url, signing_key_id
+    from addressed where is_direct
+    union all`
+const NO_DIRECT_ROW = fragment`, null, null, null, null, null, null, null`
+
+function toDirect(found: readonly ClaimedRow[], rows: readonly NotificationRow[]): DirectDelivery[] {
+  const notifications = new Map(rows.map((row) => [row.notification_id, row]))
+  return found.flatMap(({ delivery_id, notification_id, sequence, ...rest }) => {
+    const notification = notifications.get(notification_id)
+    if (delivery_id === null || !notification) return []
+    const { organization_id, event_id, occurred_at, before, after, traceparent } = notification
+    return {
+      ...rest,
+      delivery_id,
+      organization_id,
+      event_id,
+      next_attempt_at: occurred_at,
+      body: `${before}${sequence}${after}`,
+      traceparent,
+    }
+  })
 }
 
 /** Adds to each row how many rows of the same stream follow it. */

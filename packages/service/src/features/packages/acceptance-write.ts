@@ -63,7 +63,7 @@ export function writeAccepted(tx: Transaction, accepted: readonly Accepted[], st
     // After the insert: the answered package may belong to the same batch.
     updatePackages(tx, answeredRows(accepted, ends.packages)),
   )
-  emitEvents(tx, events)
+  emitEvents(tx, events, accepted[0]?.submission.context.directClaims)
   afterCommit(tx, () => accepted.forEach(reportStates))
 }
 

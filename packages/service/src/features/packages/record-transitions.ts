@@ -80,6 +80,7 @@ export async function recordTransitions(
   emitEvents(
     tx,
     applied.flatMap(({ events }) => events),
+    transitions[0]?.cause.context.directClaims,
   )
   afterCommit(tx, () =>
     applied.forEach(({ moved }, index) => {

@@ -70,6 +70,16 @@ export async function moveHead(tx: Transaction, before: TreeHead, after: TreeHea
   if (count !== 1) throw new SequencerFenced('another sequencer appended to the transparency log')
 }
 
+/**
+ * Flushes the tree to the disk, and to synchronous standbys: appends do not wait for that. Fails if the tree is not the
+ * caller's, as after a crash that lost its last appends.
+ */
+export async function confirmHead(queries: Queries, { size, root }: TreeHead): Promise<void> {
+  const { count } = await queries`
+    update log_state set size = size where size = ${size} and root = ${root}`
+  if (count !== 1) throw new SequencerFenced('the transparency log is not the one that was appended to')
+}
+
 export async function saveBackfill(tx: Transaction, through: string, isDone: boolean): Promise<void> {
   await tx`update log_state set backfilled_through = ${through}, is_backfilled = ${isDone}`
 }

@@ -2,11 +2,12 @@ import assert from 'node:assert/strict'
 import { randomBytes, randomInt } from 'node:crypto'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { EMPTY_EDGE, openCheckpoint, parseVerifierKey, type VerifierKey } from '@agent-exchange/log'
+import { edgeRoot, EMPTY_EDGE, openCheckpoint, parseVerifierKey, type VerifierKey } from '@agent-exchange/log'
 import { sendPackage, startWorld, until, type Organization, type World } from '@agent-exchange/testkit'
 import { openDatabase } from '@agent-exchange/database'
 import { numberOf } from '../../kernel/named-locks.ts'
 import { appendPending } from './append-to-tree.ts'
+import { confirmHead } from './log-state-store.ts'
 import { SEQUENCER_LOCK } from './sequencer-lock.ts'
 
 const profile = {
@@ -57,6 +58,32 @@ test('a second writer with a stale edge fails and changes nothing', async () => 
   const [state] = await world.sql<{ size: string }[]>`select size from log_state`
   assert.equal(Number(state?.size), grown.size)
   assert.equal((await world.sql`select from log_pending`).length, 1)
+})
+
+test('an append does not wait for the disk, and a checkpoint confirms the tree before it is signed', async () => {
+  await using world = await startWorld({ profile })
+  await using cleanup = new AsyncDisposableStack()
+  await world.sql.unsafe(`
+    create table modes (mode text);
+    create function note_mode() returns trigger language plpgsql as
+      $$ begin insert into modes values (current_setting('synchronous_commit')); return null; end $$;
+    create trigger notes after update on log_state for each row execute function note_mode();
+    do $$ begin execute format('alter database %I set synchronous_commit = on', current_database()); end $$`)
+  const db = openDatabase({ target: world.databaseUrl, maximumConnections: 4, applicationName: 'append' })
+  cleanup.defer(() => db.end({ timeout: 1 }))
+  await world.sql`insert into log_pending (batch_id, secret, leaves)
+    values (${randomBytes(16)}, ${randomBytes(32)}, ${randomBytes(64)})`
+  const grown = await appendPending(db, EMPTY_EDGE)
+  await confirmHead(db, { size: grown.size, root: edgeRoot(grown) })
+  const modes = await world.sql<{ mode: string }[]>`select mode from modes`
+  assert.deepEqual(
+    modes.map(({ mode }) => mode),
+    ['off', 'on'],
+  )
+  // As after a crash that lost the last append.
+  await assert.rejects(confirmHead(db, { size: grown.size + 1, root: edgeRoot(grown) }), {
+    name: 'SequencerFenced',
+  })
 })
 
 test('a process whose lock is lost stops, another one goes on, and no leaf is lost or doubled', async () => {

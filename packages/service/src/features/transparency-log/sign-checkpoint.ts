@@ -13,7 +13,7 @@ import { insertCheckpoint, latestSigned, publishCheckpoint } from './checkpoint-
 import { collectCosignatures } from './collect-cosignatures.ts'
 import type { LogKeys } from './log-key.ts'
 import type { LogMetrics } from './log-metrics.ts'
-import type { Refusal } from './log-state-store.ts'
+import { confirmHead, type Refusal } from './log-state-store.ts'
 import { tileReader } from './tile-store.ts'
 
 export interface SigningTools {
@@ -26,7 +26,7 @@ export interface SigningTools {
 }
 
 /**
- * Signs and publishes the tree behind the edge. The order matters: the tiles are committed, then the file outside the
+ * Signs and publishes the tree behind the edge. The order matters: the tiles are flushed, then the file outside the
  * database is synced, then the signature is made and stored, then witnesses cosign it, then everybody sees it.
  */
 export async function signCheckpoint(tools: SigningTools, edge: TreeEdge): Promise<Refusal | undefined> {
@@ -39,6 +39,7 @@ export async function signCheckpoint(tools: SigningTools, edge: TreeEdge): Promi
   if (before && note !== undefined && Buffer.compare(before.root, checkpoint.root) !== 0)
     return { reason: 'tiles_damaged', own_size: checkpoint.size }
   if (note === undefined) {
+    await confirmHead(db, checkpoint)
     await file.write(checkpoint)
     note = await signNote(formatCheckpoint(checkpoint), signers)
     await insertCheckpoint(db, checkpoint, { note, now: clock.now() })

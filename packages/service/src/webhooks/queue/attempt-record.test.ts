@@ -74,6 +74,30 @@ test('[EVT-07] a result is recorded once, and only for the claim it was sent und
   assert.equal((await claim('wrk_3')).length, 0)
 })
 
+test('[O-44] a result that may be lost is committed without a flush, and removes claims that are finished', async () => {
+  await db`update delivery set state = 'pending', attempt = 0, finished_at = null`
+  await db`delete from delivery_attempt`
+  const [claimed] = await claim('wrk_4')
+  assert.ok(claimed)
+  const commit = async (isFlushed: boolean) =>
+    db.begin(async (tx) => {
+      await tx`set local synchronous_commit = on`
+      const finishedClaims = { worker: 'wrk_4', claimIds: [claimed.claim_id] }
+      await recordAttempts(tx, [finished(claimed.claim_id, 1, { outcome: 'delivered' })], {
+        isFlushed,
+        finishedClaims,
+      })
+      const [row] = await tx<{ mode: string; claims: number }[]>`
+        select current_setting('synchronous_commit') as mode, (
+          select count(*) from delivery_claim where worker = 'wrk_4') as claims`
+      await tx`update delivery set claim_id = ${claimed.claim_id}`
+      await tx`delete from delivery_attempt`
+      return row && { ...row }
+    })
+  assert.deepEqual(await commit(true), { mode: 'on', claims: 0 })
+  assert.deepEqual(await commit(false), { mode: 'off', claims: 0 })
+})
+
 test('attempts are deleted with their delivery', async () => {
   await db`delete from delivery`
   assert.equal((await db`select from delivery_attempt`).length, 0)

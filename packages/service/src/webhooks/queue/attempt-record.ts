@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { columnsOf } from '../../kernel/row-columns.ts'
-import type { Queries, Transaction } from '@agent-exchange/database'
+import { MAXIMUM_DELIVERY_ATTEMPTS } from '@agent-exchange/protocol'
+import { fragment, type Queries, type Transaction } from '@agent-exchange/database'
 import { raiseAlerts, type NewAlert } from '../../features/alerts/alert-store.ts'
 import { disableEndpoint, markAnswered, saveHealth } from '../endpoints/endpoint-store.ts'
 import { lockHealth } from '../endpoints/endpoint-queries.ts'
@@ -8,6 +9,7 @@ import { appendToLog } from '../../features/operators/operator-log-store.ts'
 import type { Verdict } from '../worker/classify-attempt.ts'
 import { applyResults, concernsHealth } from '../endpoints/endpoint-health.ts'
 import { insertAttempts } from './attempt-store.ts'
+import { deleteClaims } from './claim-store.ts'
 import { moveDeliveries } from './delivery-store.ts'
 import type { FinishedAttempt } from './finished-attempt.ts'
 
@@ -33,6 +35,24 @@ function isFirstAnswer({ verdict, hasAnswered }: FinishedAttempt): boolean {
   return verdict.outcome === 'delivered' && !hasAnswered
 }
 
+/** The result of the last attempt must not be lost: the delivery would become a dead letter. */
+export function isLastAttempt({ attempt }: FinishedAttempt): boolean {
+  return attempt >= MAXIMUM_DELIVERY_ATTEMPTS
+}
+
+/** Claims of a worker without unfinished deliveries. */
+export interface FinishedClaims {
+  readonly worker: string
+  readonly claimIds: readonly number[]
+}
+
+interface RecordOptions {
+  /** False: the commit does not wait for the disk. If the server crashes, the attempt counts as lost (O-44). */
+  readonly isFlushed?: boolean
+  /** To be removed by the same statement. */
+  readonly finishedClaims?: FinishedClaims
+}
+
 /**
  * Records results in one statement and returns the ids of the recorded deliveries. A result whose claim was reclaimed
  * changes nothing. No condition on `state`: the planner would then scan the index of pending deliveries.
@@ -40,6 +60,7 @@ function isFirstAnswer({ verdict, hasAnswered }: FinishedAttempt): boolean {
 export async function recordAttempts(
   db: Queries,
   finished: readonly FinishedAttempt[],
+  { isFlushed = true, finishedClaims }: RecordOptions = {},
 ): Promise<ReadonlySet<string>> {
   const rows = finished.map(({ verdict, details, ...each }) => ({
     delivery_id: each.deliveryId,
@@ -68,8 +89,8 @@ export async function recordAttempts(
       ${moveDeliveries}
     ), kept as (
       ${insertAttempts}
-    )
-    select delivery_id from moved`
+    )${finishedClaims ? fragment`, removed as (${deleteClaims(finishedClaims.worker, finishedClaims.claimIds)})` : fragment``}
+    select delivery_id${isFlushed ? fragment`` : fragment`, set_config('synchronous_commit', 'off', true)`} from moved`
   return new Set(written.map(({ delivery_id }) => delivery_id))
 }
 

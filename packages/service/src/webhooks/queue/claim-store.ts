@@ -10,7 +10,15 @@ export const insertClaim = (
       select ${worker}, array_agg(delivery_id) from due having count(*) > 0
       returning claim_id`
 
-/** Part of the same statement. */
+/** Part of the statement that creates deliveries: a claim of those in `addressed` that are direct, already begun. */
+export const insertDirectClaim = (
+  worker: string,
+  now: string,
+): Fragment => fragment`insert into delivery_claim (worker, delivery_ids, begun_at)
+      select ${worker}, array_agg(delivery_id), ${now}::timestamptz from addressed where is_direct having count(*) > 0
+      returning claim_id`
+
+/** Part of the statements that claim and that record: removes claims without unfinished deliveries. */
 export const deleteClaims = (worker: string, claimIds: readonly number[]): Fragment =>
   fragment`delete from delivery_claim where worker = ${worker} and claim_id = any(${claimIds.map(String)}::text[]::bigint[])`
 

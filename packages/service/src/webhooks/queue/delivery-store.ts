@@ -1,4 +1,4 @@
-import { fragment, type Queries, type Transaction } from '@agent-exchange/database'
+import { fragment, type Fragment, type Queries, type Transaction } from '@agent-exchange/database'
 import { RANDOM_DIGITS, startOfIds, TIME_DIGITS } from '../../kernel/ids.ts'
 import { removeAttempts } from './attempt-store.ts'
 
@@ -10,15 +10,42 @@ import { removeAttempts } from './attempt-store.ts'
 /** Where the time begins in a notification id; SQL counts from 1. */
 const TIME_START = 'ntf_'.length + 1
 
+const newDeliveryId = fragment`'dlv_' || substr(notification_id, ${TIME_START}, ${TIME_DIGITS})
+          || right(replace(gen_random_uuid()::text, '-', ''), ${RANDOM_DIGITS})`
+
 /** A delivery of each notification in `numbered` to each endpoint of its organization that subscribed to it. */
 export const insertDue = fragment`insert into delivery (delivery_id, webhook_endpoint_id, organization_id, package_id, notification_id, event_id,
         state, next_attempt_at, created_at)
-      select 'dlv_' || substr(notification_id, ${TIME_START}, ${TIME_DIGITS})
-          || right(replace(gen_random_uuid()::text, '-', ''), ${RANDOM_DIGITS}),
+      select ${newDeliveryId},
         webhook_endpoint_id, organization_id, package_id, notification_id, event_id, 'pending', occurred_at, occurred_at
       from numbered join webhook_endpoint using (organization_id)
       where status = 'active' and (event_types = '{}' or event_type = any(event_types))
       returning webhook_endpoint_id`
+
+/**
+ * The same deliveries, not inserted yet: `is_direct` for as many of an endpoint as it has slots. Only endpoints that
+ * answer, of active organizations: the rules of a claim.
+ */
+export const selectAddressed = (
+  slots: readonly { readonly endpointId: string; readonly room: number }[],
+): Fragment => fragment`select ${newDeliveryId} as delivery_id, endpoint.webhook_endpoint_id, organization_id, package_id, notification_id,
+        event_id, occurred_at, sequence, url, signing_key_id, coalesce(
+          answered_at is not null and failing_since is null and organization.status = 'active'
+            and row_number() over (partition by endpoint.webhook_endpoint_id order by sequence) <= slot.room,
+          false) as is_direct
+      from numbered join webhook_endpoint as endpoint using (organization_id) join organization using (organization_id)
+        left join unnest(${slots.map(({ endpointId }) => endpointId)}::text[],
+          ${slots.map(({ room }) => String(room))}::text[]::integer[]) as slot (webhook_endpoint_id, room)
+          on slot.webhook_endpoint_id = endpoint.webhook_endpoint_id
+      where endpoint.status = 'active' and (event_types = '{}' or event_type = any(event_types))`
+
+/** The deliveries in `addressed`. The direct ones belong to `claim`, with their first attempt counted (EVT-07). */
+export const insertAddressed = fragment`insert into delivery (delivery_id, webhook_endpoint_id, organization_id, package_id, notification_id, event_id,
+        state, next_attempt_at, created_at, attempt, claim_id)
+      select delivery_id, webhook_endpoint_id, organization_id, package_id, notification_id, event_id, 'pending',
+        occurred_at, occurred_at, is_direct::integer, case when is_direct then (select claim_id from claim) end
+      from addressed
+      returning webhook_endpoint_id, claim_id`
 
 /** EVT-07: counts the attempt of the deliveries in `due`, under `claim`. Touches no indexed column (HOT). */
 export const markClaimed = fragment`update delivery set attempt = attempt + 1, claim_id = (select claim_id from claim)

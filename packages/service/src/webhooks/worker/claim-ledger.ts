@@ -25,5 +25,6 @@ export function createClaimLedger() {
     /** One of its deliveries cannot be recorded. */
     dropped: (claimId: number) => settle(claimId, false),
     takeFinished: () => finished.splice(0, CLAIM_REMOVAL_BATCH_SIZE),
+    returnFinished: (claimIds: readonly number[]) => void finished.push(...claimIds),
   }
 }

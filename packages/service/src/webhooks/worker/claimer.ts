@@ -24,6 +24,8 @@ interface ClaimerSettings {
   readonly room: () => number
   readonly begin: (claimed: readonly ClaimedDelivery[]) => void
   readonly onReclaimed: (work: readonly ReclaimedWork[]) => void
+  /** Resolves when no transaction claims deliveries directly. None begins to while `isUncertain`. */
+  readonly directIdle: () => Promise<void>
   /** The database failed: call `pump` again later. */
   readonly onFailure: () => void
 }
@@ -33,11 +35,12 @@ interface ClaimerSettings {
  * last claim is unknown, so this worker's unknown claims are reclaimed before it claims more.
  */
 export function createClaimer(settings: ClaimerSettings) {
-  const { db, tools, lanes, log, mayClaim, room, begin, onReclaimed, onFailure } = settings
+  const { db, tools, lanes, log, mayClaim, room, begin, onReclaimed, directIdle, onFailure } = settings
   const { worker, clock, profile } = tools
   const ledger = createClaimLedger()
   const unreleased: { claimed: ClaimedDelivery; at: string }[] = []
   let isUncertain = false
+  let doubts = 0
   let pumping: Promise<void> | undefined
 
   async function claimAll(): Promise<void> {
@@ -51,7 +54,7 @@ export function createClaimer(settings: ClaimerSettings) {
       }
     } catch (error) {
       log.error({ err: loggableError(error) }, 'claiming deliveries failed')
-      isUncertain = true
+      doubt()
       onFailure()
     }
   }
@@ -103,7 +106,7 @@ export function createClaimer(settings: ClaimerSettings) {
       await releaseAll()
     } catch (error) {
       log.error({ err: loggableError(error) }, 'releasing deliveries failed')
-      isUncertain = true
+      doubt()
       onFailure()
     }
   }
@@ -126,8 +129,16 @@ export function createClaimer(settings: ClaimerSettings) {
 
   async function reconcile(): Promise<void> {
     await releaseAll()
+    // Their claims are not in the ledger yet.
+    await directIdle()
+    const before = doubts
     onReclaimed(await reclaimUnknown(db, worker, { except: ledger.openIds(), tools, log }))
-    isUncertain = false
+    if (doubts === before) isUncertain = false
+  }
+
+  function doubt(): void {
+    doubts++
+    isUncertain = true
   }
 
   return {
@@ -137,12 +148,26 @@ export function createClaimer(settings: ClaimerSettings) {
     },
     idle: async () => pumping,
     release,
+    isUncertain: () => isUncertain,
+    /** The table may have claims of this worker that it does not know. They are reclaimed before the next claim. */
+    doubt,
+    /** Starts deliveries that were claimed and begun in the transaction that created them. */
+    adopt(claimed: readonly ClaimedDelivery[]): void {
+      const [first] = claimed
+      if (!first) return
+      ledger.open(first.claim_id, claimed.length)
+      begin(claimed)
+    },
+    /** Claims that a statement is about to remove. */
+    takeFinished: () => ledger.takeFinished(),
+    /** That statement failed. */
+    returnFinished: (claimIds: readonly number[]) => ledger.returnFinished(claimIds),
     /** A result was recorded, or dropped because its claim was reclaimed. */
     recorded: (claimId: number) => ledger.settled(claimId),
     /** The database rejected a result: the attempt counts as lost. */
     refused(claimId: number): void {
       ledger.dropped(claimId)
-      isUncertain = true
+      doubt()
     },
     /** Call at shutdown, so that other workers have nothing to reclaim. */
     async removeFinished(): Promise<void> {

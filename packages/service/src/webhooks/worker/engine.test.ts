@@ -10,6 +10,7 @@ import { openDatabase } from '@agent-exchange/database'
 import { randomId } from '../../kernel/ids.ts'
 import { platformIdentity } from '../../features/agents/platform-identity.ts'
 import { openPlatformKeys } from '../../platform-keys/platform-keys.ts'
+import { emitOne } from './emit-one.fixture.ts'
 import { startDelivery } from './engine.ts'
 import { SWEEP_MS, TICK_MS } from './webhook-limits.ts'
 
@@ -53,6 +54,8 @@ async function startEngine(drainMs: number) {
     drainMs,
   })
   return {
+    db,
+    reserve: engine.reserve,
     async [Symbol.asyncDispose]() {
       await engine[Symbol.asyncDispose]()
       await db.end({ timeout: 1 })
@@ -75,6 +78,23 @@ test('after the grace period, requests that may have been sent count as interrup
     [row?.attempts[0]?.outcome, row?.attempts[0]?.details['error_class']],
     ['retry', 'interrupted'],
   )
+})
+
+test('[O-44] deliveries that were claimed when they were created, but not sent before a stop, are no attempts', async () => {
+  const endpointId = await freshEndpoint()
+  await using running = new AsyncDisposableStack()
+  const engine = running.use(await startEngine(1_000))
+  await made.event()
+  await made.until(allDelivered, 'delivered')
+  await world.sql`delete from delivery`
+  const reservation = engine.reserve(new Map([[made.owner.organizationId, 1]]))
+  assert.deepEqual(reservation?.slots, [{ endpointId, room: 1 }])
+  const stopped = running.disposeAsync()
+  await emitOne(engine.db, made, { reserve: () => reservation })
+  await stopped
+  const [row] = await made.deliveries()
+  assert.deepEqual([row?.state, row?.attempt, row?.claim_id], ['pending', 0, null])
+  assert.equal(receiver.received.length, 1)
 })
 
 test('[EVT-13] an endpoint whose key has expired is moved to the current key, which signs its webhooks', async () => {

@@ -7,7 +7,9 @@ import type { NewId } from '../../kernel/ids.ts'
 import type { WebhookKeys } from '../../platform-keys/webhook-keys.ts'
 import { attemptDelivery, type AttemptTools } from './attempt.ts'
 import type { FinishedAttempt } from '../queue/finished-attempt.ts'
+import type { DirectClaims, DirectDelivery } from '../../kernel/direct-claims.ts'
 import { createClaimer } from './claimer.ts'
+import { createDirectSlots } from './direct-slots.ts'
 import { createDeliveryMetrics } from './delivery-metrics.ts'
 import type { ClaimedDelivery } from '../queue/claim-deliveries.ts'
 import { nextDueOf } from '../queue/due-lanes.ts'
@@ -18,6 +20,7 @@ import { createLanes } from './lanes.ts'
 import {
   DRAIN_MS,
   MAXIMUM_UNRECORDED,
+  OWN_CLAIMS_CHECK_MS,
   RECORDING_STOP_MS,
   SWEEP_MS,
   TICK_MS,
@@ -64,7 +67,7 @@ export interface DeliverySettings {
  * Sends due deliveries; any number of processes may run it. Disposing drains: claiming stops, requests in flight get
  * a grace period, and unsent deliveries are released without counting as attempts.
  */
-export function startDelivery(settings: DeliverySettings): AsyncDisposable {
+export function startDelivery(settings: DeliverySettings): DirectClaims & AsyncDisposable {
   const { db, clock, log, newId, webhook, resolve, tracing } = settings
   const lanes = createLanes()
   const sender = createSender({ ...webhook, ...(resolve && { resolve }) })
@@ -100,6 +103,21 @@ export function startDelivery(settings: DeliverySettings): AsyncDisposable {
       pump()
     },
     onRefused: ({ claimId }) => claimer.refused(claimId),
+    takeFinishedClaims: () => ({ worker: tools.worker, claimIds: claimer.takeFinished() }),
+    returnFinishedClaims: ({ claimIds }) => claimer.returnFinished(claimIds),
+  })
+  const mayClaim = () => !isStopping && lock.isHeld() && recorder.waiting() < MAXIMUM_UNRECORDED
+  const direct = createDirectSlots({
+    worker: tools.worker,
+    lanes,
+    mayClaim: () => mayClaim() && !claimer.isUncertain(),
+    room: ramp.room,
+    begin: (claimed) => claimer.adopt(claimed.map(toClaimed)),
+    onFreed: pump,
+    onDoubt() {
+      claimer.doubt()
+      sweeper.requestSweep()
+    },
   })
   const claimer = createClaimer({
     db,
@@ -107,16 +125,19 @@ export function startDelivery(settings: DeliverySettings): AsyncDisposable {
     lanes,
     log,
     isTraced: tracing !== undefined,
-    mayClaim: () => !isStopping && lock.isHeld() && recorder.waiting() < MAXIMUM_UNRECORDED,
+    mayClaim,
     room: ramp.room,
     begin: ramp.add,
     onReclaimed,
+    directIdle: direct.idle,
     onFailure: () => sweeper.requestSweep(),
   })
   const lockConnection = settings.openListener()
   const lock = holdWorkerName(lockConnection, tools.worker, (isHeld) => {
     if (isHeld) return pump()
     log.warn({ worker: tools.worker }, 'lost the connection that holds the worker lock')
+    // A server that crashed may have lost results that were not flushed.
+    claimer.doubt()
     workers.pause()
   })
   const wakeUp = listenForDeliveries({
@@ -152,6 +173,10 @@ export function startDelivery(settings: DeliverySettings): AsyncDisposable {
     onReclaimed,
   })
   const ticking = setInterval(tick, TICK_MS)
+  const checkingOwnClaims = setInterval(() => {
+    claimer.doubt()
+    pump()
+  }, OWN_CLAIMS_CHECK_MS)
 
   function tick(): void {
     const due = lanes.wakeDue(Date.parse(clock.now()))
@@ -209,19 +234,23 @@ export function startDelivery(settings: DeliverySettings): AsyncDisposable {
     settings.onAttempt?.(outcome, milliseconds)
     if (outcome !== 'delivered') logFailure(log, finished)
     recorder.add(finished)
+    direct.onResult(claimed.webhook_endpoint_id, claimed.organization_id, outcome === 'delivered')
     lanes.finished(claimed.webhook_endpoint_id, outcome === 'delivered' || outcome === 'failed')
     pump()
   }
 
   return {
+    reserve: direct.reserve,
     async [Symbol.asyncDispose]() {
       isStopping = true
       clearInterval(ticking)
+      clearInterval(checkingOwnClaims)
       await Promise.all([
         sweeper[Symbol.asyncDispose](),
         wakeUp[Symbol.asyncDispose](),
         workers[Symbol.asyncDispose](),
         claimer.idle(),
+        direct.idle(),
       ])
       sender.cancelUnsent()
       await withinTime(Promise.all(inFlight), settings.drainMs ?? DRAIN_MS)
@@ -238,4 +267,9 @@ export function startDelivery(settings: DeliverySettings): AsyncDisposable {
       await sender.close()
     },
   }
+}
+
+/** Direct claims are for endpoints that answer, and only for first attempts. */
+function toClaimed(delivery: DirectDelivery): ClaimedDelivery {
+  return { ...delivery, attempt: 1, has_answered: true, was_failing: false }
 }

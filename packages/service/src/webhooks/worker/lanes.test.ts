@@ -131,3 +131,37 @@ test('organizations with slow receivers never use all slots: each has at most as
   claimFor()
   assert.equal(lanes.inFlight() - before, INITIAL_WINDOW)
 })
+
+test('an endpoint whose older deliveries may wait, or which fails, has no slots for new ones', () => {
+  const lanes = createLanes()
+  assert.equal(lanes.reserve('a', 'org', 100), INITIAL_WINDOW)
+  assert.equal(lanes.reserve('a', 'org', 100), 0)
+  assert.equal(lanes.inFlight(), INITIAL_WINDOW)
+  lanes.finished('a', true)
+  assert.equal(lanes.reserve('a', 'org', 1), 1)
+  lanes.finished('a', true)
+  lanes.wake('a')
+  assert.equal(lanes.reserve('a', 'org', 1), 0)
+  assert.equal(lanes.reserve('b', 'org', 1), 1)
+  lanes.schedule('b', Date.now() + 1_000)
+  lanes.finished('b', false)
+  assert.equal(lanes.reserve('b', 'org', 1), 0)
+})
+
+test('an organization gets no more slots for new deliveries than remain free', () => {
+  const lanes = createLanes()
+  let got = 0
+  for (let endpoint = 0; endpoint < MAXIMUM_IN_FLIGHT; endpoint++)
+    got += lanes.reserve(`${endpoint}`, 'org', 1)
+  assert.equal(got, MAXIMUM_IN_FLIGHT / 2)
+})
+
+test('an idle endpoint keeps its window for a while', () => {
+  const lanes = createLanes()
+  for (let count = 0; count < 3; count++) {
+    assert.equal(lanes.reserve('a', 'org', 1), 1)
+    lanes.finished('a', true)
+  }
+  assert.equal(lanes.size(), 0)
+  assert.equal(lanes.reserve('a', 'org', 100), INITIAL_WINDOW + 3)
+})

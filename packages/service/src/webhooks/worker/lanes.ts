@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import {
   INITIAL_WINDOW,
   MAXIMUM_IN_FLIGHT,
@@ -6,6 +7,8 @@ import {
   MAXIMUM_FAILING_IN_FLIGHT,
   MAXIMUM_RAMP,
   FAILING_WINDOW,
+  MAXIMUM_REMEMBERED_WINDOWS,
+  WINDOW_MEMORY_MS,
 } from './webhook-limits.ts'
 
 /** The number of deliveries to claim for an endpoint. */
@@ -41,6 +44,8 @@ export function createLanes() {
   /** Lanes with a known due time. */
   const scheduled = new Set<Lane>()
   const byOrganization = new Map<string, number>()
+  /** Windows of idle lanes: at a low rate an endpoint is idle after each delivery. */
+  const windows = new LRUCache<string, number>({ max: MAXIMUM_REMEMBERED_WINDOWS, ttl: WINDOW_MEMORY_MS })
   let inFlight = 0
   let failingInFlight = 0
   /** This process's share of MAXIMUM_IN_FLIGHT_PER_ENDPOINT. */
@@ -52,7 +57,7 @@ export function createLanes() {
     const lane: Lane = {
       endpointId,
       organizationId: undefined,
-      window: INITIAL_WINDOW,
+      window: windows.get(endpointId) ?? INITIAL_WINDOW,
       inFlight: 0,
       isFailing: false,
       hasWork: false,
@@ -70,7 +75,10 @@ export function createLanes() {
     if (lane.dueAt === undefined) scheduled.delete(lane)
     else scheduled.add(lane)
     const isIdle = !lane.hasWork && !lane.isBeingClaimed && lane.inFlight === 0 && lane.dueAt === undefined
-    if (isIdle) lanes.delete(lane.endpointId)
+    if (!isIdle) return
+    lanes.delete(lane.endpointId)
+    if (lane.window > INITIAL_WINDOW) windows.set(lane.endpointId, lane.window)
+    else windows.delete(lane.endpointId)
   }
 
   function windowOf(lane: Lane): number {
@@ -92,6 +100,10 @@ export function createLanes() {
     if (held > 0) byOrganization.set(lane.organizationId, held)
     else byOrganization.delete(lane.organizationId)
   }
+
+  /** How many more requests the organization may have in flight. Each slot that it takes is one less that remains free. */
+  const roomOfOrganization = (organizationId: string, free: number, asked = 0) =>
+    Math.floor((free - (byOrganization.get(organizationId) ?? 0) - asked) / 2)
 
   return {
     inFlight: () => inFlight,
@@ -146,9 +158,7 @@ export function createLanes() {
         if (lane.isFailing && freeForFailing <= 0) return 0
         const { organizationId } = lane
         if (organizationId === undefined) return free
-        const held = (byOrganization.get(organizationId) ?? 0) + (asked.get(organizationId) ?? 0)
-        // Each slot that it takes is one less that remains free.
-        return Math.floor((free - held) / 2)
+        return roomOfOrganization(organizationId, free, asked.get(organizationId))
       }
       const candidates: Lane[] = []
       for (const lane of ready) {
@@ -175,6 +185,22 @@ export function createLanes() {
         if (lane) place(lane)
       }
       return wanted
+    },
+
+    /**
+     * Takes slots for deliveries that are about to be created, and returns how many. None while older deliveries of the
+     * endpoint may be due, or while it fails: they would be overtaken. `finished` gives a slot back.
+     */
+    reserve(endpointId: string, organizationId: string, atMost: number): number {
+      const lane = laneOf(endpointId)
+      if (!lane) return 0
+      const isFree = !lane.hasWork && !lane.isBeingClaimed && !lane.isFailing
+      const forOrganization = roomOfOrganization(organizationId, MAXIMUM_IN_FLIGHT - inFlight)
+      const room = isFree ? Math.min(windowOf(lane) - lane.inFlight, forOrganization, atMost) : 0
+      lane.organizationId ??= organizationId
+      addInFlight(lane, Math.max(room, 0))
+      place(lane)
+      return Math.max(room, 0)
     },
 
     /** Reports the result of a claim. A lane that got all it requested may have more work. */

@@ -8,7 +8,13 @@ import {
   sqlState,
 } from '@agent-exchange/database'
 import { withinTime } from '@agent-exchange/server/within-time'
-import { hasSideEffects, recordAttempts, recordWithSideEffects } from '../queue/attempt-record.ts'
+import {
+  type FinishedClaims,
+  hasSideEffects,
+  isLastAttempt,
+  recordAttempts,
+  recordWithSideEffects,
+} from '../queue/attempt-record.ts'
 import type { FinishedAttempt } from '../queue/finished-attempt.ts'
 import {
   BATCHING_THRESHOLD,
@@ -26,6 +32,10 @@ interface RecorderHooks {
   readonly onSettled: (finished: FinishedAttempt) => void
   /** The result is in the database. */
   readonly onRecorded: (finished: FinishedAttempt) => void
+  /** Claims of this worker without unfinished deliveries, to be removed by the statement that records results. */
+  readonly takeFinishedClaims: () => FinishedClaims
+  /** That statement failed. */
+  readonly returnFinishedClaims: (claims: FinishedClaims) => void
   /** The database rejects this result. */
   readonly onRefused: (finished: FinishedAttempt) => void
 }
@@ -45,7 +55,7 @@ export interface Recorder {
 export function createRecorder(
   db: Database,
   log: Logger,
-  { inFlight, onSettled, onRecorded, onRefused }: RecorderHooks,
+  { inFlight, onSettled, onRecorded, onRefused, ...hooks }: RecorderHooks,
 ): Recorder {
   const queue: FinishedAttempt[] = []
   let writing = 0
@@ -70,7 +80,7 @@ export function createRecorder(
   async function write(batch: readonly FinishedAttempt[]): Promise<void> {
     const written = batch.some(hasSideEffects)
       ? await inTransaction(db, (tx) => recordWithSideEffects(tx, batch))
-      : await recordAttempts(db, batch)
+      : await recordSuccesses(batch)
     for (const each of batch) {
       if (written.has(each.deliveryId)) onRecorded(each)
       else {
@@ -81,6 +91,16 @@ export function createRecorder(
         )
       }
       onSettled(each)
+    }
+  }
+
+  async function recordSuccesses(batch: readonly FinishedAttempt[]): Promise<ReadonlySet<string>> {
+    const finishedClaims = hooks.takeFinishedClaims()
+    try {
+      return await recordAttempts(db, batch, { finishedClaims, isFlushed: batch.some(isLastAttempt) })
+    } catch (error) {
+      hooks.returnFinishedClaims(finishedClaims)
+      throw error
     }
   }
 

@@ -10,6 +10,10 @@ export const MAXIMUM_IN_FLIGHT_PER_ENDPOINT = 16
 export const INITIAL_WINDOW = 2
 /** Concurrency window of an endpoint after a retryable failure: one request shows whether it recovered. */
 export const FAILING_WINDOW = 1
+/** How long the window of an idle endpoint is kept. */
+export const WINDOW_MEMORY_MS = 60_000
+/** Windows of idle endpoints in memory. */
+export const MAXIMUM_REMEMBERED_WINDOWS = 10_000
 /** To all failing endpoints together: the rest is reserved for healthy ones. */
 export const MAXIMUM_FAILING_IN_FLIGHT = MAXIMUM_IN_FLIGHT / 2
 /** Endpoints that one process tracks, for its memory; further ones wait for the next sweep. */
@@ -29,6 +33,15 @@ export const MINIMUM_CLAIM_SHARE = 0.25
 export const BUSY_UTILIZATION = 0.9
 /** The shortest interval to measure utilization over: shorter ones are noise. */
 export const LOAD_SAMPLE_MS = 40
+
+// Direct claims: deliveries that are claimed in the transaction that creates them.
+
+/** Endpoints whose last request succeeded, in memory. Only they get direct claims. */
+export const MAXIMUM_HEALTHY_ENDPOINTS = 10_000
+/** Endpoints that one transaction may claim for; the deliveries of others wait in the queue. */
+export const MAXIMUM_DIRECT_ENDPOINTS = 128
+/** Interval between searches for claims of this worker that it does not know, as after an answer that was lost. */
+export const OWN_CLAIMS_CHECK_MS = 60_000
 
 // Batches: statements that are neither tiny nor long.
 
