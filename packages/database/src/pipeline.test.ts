@@ -25,7 +25,7 @@ test('a pipeline leaves as one buffer, with its copied rows and one sync at the 
   const requests = statements.map((statement) => ({ statement, resolve: ignore, reject: ignore }))
   new Pipeline(requests, new Map()).submit({ stream } as unknown as pg.Connection)
   assert.equal(written.length, 1)
-  assert.equal(codesOf(written[0] ?? Buffer.alloc(0)), 'PDBE' + 'PDBEdddc' + 'PDBE' + 'S')
+  assert.equal(codesOf(written[0] ?? Buffer.alloc(0)), 'PDBEPDBEdddcPDBES')
 })
 
 /** The first byte of each message; its length follows. */
