@@ -49,7 +49,7 @@ export async function startFloor({ port, issuer, jwks, keys }: ReferenceSettings
     mutations: floorPipeline(db, issuer),
     authorizationServer: undefined,
     replica: undefined,
-    limitRate: createRateLimit(DEFAULT_PROFILE, systemClock),
+    rate: createRateLimit(DEFAULT_PROFILE, systemClock),
     concurrency: createConcurrencyLimits(DEFAULT_PROFILE),
     turns: createTurns({
       milliseconds: DEFAULT_PROFILE['O-13'].turn_milliseconds,

@@ -37,6 +37,12 @@ export const servicePoints = {
     settings: {
       requests_per_second: integer(5_000, 1, 1_000_000, 'sustained request rate of one organization'),
       burst: integer(10_000, 1, 1_000_000, 'maximum burst of requests'),
+      bytes_per_request: integer(
+        16_384,
+        1_024,
+        1_073_741_824,
+        'a request counts once against rate and burst, and once more for each of these bytes in its body and in its answer',
+      ),
       leased_requests: integer(
         100,
         1,
@@ -71,9 +77,15 @@ export const servicePoints = {
         4,
         1,
         1_000,
-        'concurrent requests to the authorization server from one address (IPv6: one /64 network) per process; all trusted proxies together count as one address, with the limit of all',
+        'concurrent requests to the authorization server from one address (IPv6: one /64 network) per process; others wait; does not apply to trusted proxies',
       ),
       concurrent_token_requests_in_all: integer(16, 1, 10_000, 'the same from all addresses together'),
+      refused_tokens_per_second: integer(
+        20,
+        1,
+        100_000,
+        'missing or invalid tokens from one address (IPv6: one /64 network) per second and process, with a burst of ten seconds; later refusals are sent a second late; does not apply to trusted proxies',
+      ),
       turn_milliseconds: integer(
         4,
         1,

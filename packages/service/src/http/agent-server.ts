@@ -1,4 +1,5 @@
 import Fastify, { type FastifyInstance } from 'fastify'
+import { problems } from '@agent-exchange/protocol'
 import type { TlsConfig } from '@agent-exchange/server/settings'
 import { loggableError } from '@agent-exchange/database'
 import type { Context } from '../kernel/context.ts'
@@ -7,7 +8,7 @@ import type { AuthorizationServer } from '../oauth/authorization-server.ts'
 import { protectedResourceMetadata } from '../oauth/metadata.ts'
 import { notFound, refuseUnknownRoutes } from './allowed-methods.ts'
 import { registerArtifacts } from './artifact-routes.ts'
-import { limitConnections } from './connection-limit.ts'
+import { limitConnections, limitedPeer } from './connection-limit.ts'
 import { registerContent } from './content-routes.ts'
 import type { AgentServerDependencies } from './dependencies.ts'
 import { listenerOptions } from '@agent-exchange/server/listener-options'
@@ -16,6 +17,7 @@ import { handleEdgeCases } from './http-edge-cases.ts'
 import { registerLog } from './log-routes.ts'
 import { registerOperations } from './operation-routes.ts'
 import { bodyReceiver } from './receive-body.ts'
+import { createRefusalDelay } from './refusal-delay.ts'
 import { answerUnparsedRequest, sendProblem, toProblem } from './problem-replies.ts'
 import { logFieldsOf, addLogFields, prepareLogFields } from './request-log-fields.ts'
 import { traceRequests } from './request-spans.ts'
@@ -51,8 +53,14 @@ export function createAgentServer(dependencies: AgentServerDependencies): Fastif
   // Bodies stay bytes: signatures are verified over, and content is stored as, the bytes received.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', bodyReceiver(context.profile))
-  app.setErrorHandler((error, request, reply) => {
+  const delayRefusal = createRefusalDelay(context.profile, context.clock)
+  app.setErrorHandler(async (error, request, reply) => {
     const problem = toProblem(error)
+    const address = limitedPeer(request.raw.socket, dependencies.connections)
+    if (problems[problem.code].category === 'authentication' && address !== undefined) {
+      const staysOpen = await delayRefusal(address)
+      if (!staysOpen) reply.header('connection', 'close')
+    }
     const answer = sendProblem(problem, request, reply, context)
     if (problem.code === 'internal_error')
       log.error({ err: loggableError(problem.cause ?? error), ...logFieldsOf(request) }, 'request failed')
@@ -77,7 +85,7 @@ export function createAgentServer(dependencies: AgentServerDependencies): Fastif
       reply.send(protectedResourceMetadata({ publicUrl: context.publicUrl, issuer: context.externalIssuer })),
     )
   }
-  if (authorizationServer) mountAuthorizationServer(app, authorizationServer)
+  if (authorizationServer) mountAuthorizationServer(app, authorizationServer, dependencies)
   refuseUnknownRoutes(app)
   registerOperations(app, dependencies)
   registerContent(app, dependencies)
@@ -98,15 +106,25 @@ function serverOptions(tls: TlsConfig | undefined, maxHeaderSize: number) {
 }
 
 /** The authorization server parses its request bodies itself, so the framework must not read them. */
-function mountAuthorizationServer(app: FastifyInstance, server: AuthorizationServer): void {
+function mountAuthorizationServer(
+  app: FastifyInstance,
+  server: AuthorizationServer,
+  { connections, concurrency }: AgentServerDependencies,
+): void {
   app.addHook('onRequest', (request, reply, done) => {
     if (!server.handles(request.url.split('?', 1)[0] ?? '')) {
       done()
       return
     }
     addLogFields(request, { route: 'authorization server' })
-    reply.hijack()
-    server.handle(request.raw, reply.raw).catch(() => reply.raw.destroy())
+    const serve = async () => {
+      reply.hijack()
+      await server.handle(request.raw, reply.raw).catch(() => reply.raw.destroy())
+    }
+    const address = limitedPeer(request.raw.socket, connections)
+    // O-13: it verifies a signature and signs a token for callers that are not authenticated yet.
+    if (address === undefined) void serve()
+    else concurrency.tokens(address, serve).catch(done)
   })
 }
 

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ARTIFACT_PATH } from '../features/skills/artifact-address.ts'
 import { createArtifactReader } from '../features/skills/artifact-reader.ts'
-import { limitedAddress } from './connection-limit.ts'
+import { limitedPeer } from './connection-limit.ts'
 import type { AgentServerDependencies } from './dependencies.ts'
 import { createDownloadLimit } from './download-limit.ts'
 
@@ -19,9 +19,7 @@ export function registerArtifacts(app: FastifyInstance, dependencies: AgentServe
     method: ['GET', 'HEAD'],
     url: `${ARTIFACT_PATH}/:name`,
     onRequest: async (request, reply) => {
-      const { remoteAddress } = request.raw.socket
-      const isProxy = connections.isProxy(remoteAddress)
-      reply.raw.once('close', limitDownloads(isProxy ? undefined : limitedAddress(remoteAddress)))
+      reply.raw.once('close', limitDownloads(limitedPeer(request.raw.socket, connections)))
     },
     handler: async (request: FastifyRequest, reply) => {
       const { name } = request.params as { name: string }

@@ -128,6 +128,11 @@ function nameOf({ remoteAddress, remotePort, localAddress }: Socket): string {
   return `${remoteAddress} ${remotePort} ${localAddress}`
 }
 
+/** The address by which a peer is limited. A proxy has none: it carries the requests of many. */
+export function limitedPeer({ remoteAddress }: Socket, { isProxy }: ConnectionRules): string | undefined {
+  return isProxy(remoteAddress) ? undefined : limitedAddress(remoteAddress)
+}
+
 const NETWORK_PARTS = 4
 
 /** IPv6 addresses are limited by /64, because one host usually controls the whole prefix. */

@@ -7,6 +7,7 @@ import type { AgentServerDependencies } from './dependencies.ts'
 import { authenticate } from './authentication.ts'
 import { addLogFields } from './request-log-fields.ts'
 import { optionalHeader } from './request-headers.ts'
+import { costBeyondOne } from './rate-limit.ts'
 import { spanOf } from './request-spans.ts'
 
 /**
@@ -14,13 +15,13 @@ import { spanOf } from './request-spans.ts'
  * section 14.2 permits, so that every fetch is complete and counts as delivery.
  */
 export function registerContent(app: FastifyInstance, dependencies: AgentServerDependencies): void {
-  const { context, db, authentication, limitRate, concurrency } = dependencies
+  const { context, db, authentication, rate, concurrency } = dependencies
   app.route({
     method: ['GET', 'HEAD'],
     url: `${DOWNLOAD_PATH}:package_id`,
     handler: async (request, reply) => {
       const { caller } = await authenticate(request, authentication)
-      await limitRate(caller.organizationId)
+      await rate.take(caller.organizationId)
       const correlationId =
         optionalHeader(request.raw, HEADER.correlationId, context.profile) ?? context.newId('corr')
       addLogFields(request, { correlation_id: correlationId })
@@ -38,6 +39,7 @@ export function registerContent(app: FastifyInstance, dependencies: AgentServerD
       }
       // The first fetch needs a transaction.
       const content = await concurrency.changes(caller.organizationId, () => downloadContent(download, db))
+      rate.charge(caller.organizationId, costBeyondOne(content?.length ?? 0, context.profile))
       reply.header('content-type', MEDIA_TYPE.json).header('cache-control', 'no-store')
       return reply.header('x-correlation-id', correlationId).send(content)
     },

@@ -13,7 +13,7 @@ import type { Authentication } from './authentication.ts'
 import type { BodyBudget } from './body-budget.ts'
 import type { ConcurrencyLimits } from './concurrency-limit.ts'
 import type { ConnectionRules } from './connection-limit.ts'
-import type { RateLimit } from './shared-rate-limit.ts'
+import type { RateLimit } from './leased-buckets.ts'
 
 /** Dependencies of the agent API. */
 export interface AgentServerDependencies {
@@ -25,7 +25,7 @@ export interface AgentServerDependencies {
   /** Undefined if an external issuer is configured. */
   readonly authorizationServer: AuthorizationServer | undefined
   readonly mutations: MutationPipeline
-  readonly limitRate: RateLimit
+  readonly rate: RateLimit
   readonly concurrency: ConcurrencyLimits
   readonly turns: Turns
   readonly tls: TlsConfig | undefined

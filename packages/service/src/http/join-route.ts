@@ -5,7 +5,7 @@ import { joinByInvitation, type JoinRequest } from '../features/organizations/jo
 import type { Context } from '../kernel/context.ts'
 import { Problem } from '../kernel/problem.ts'
 import { holdBody } from './body-budget.ts'
-import { limitedAddress } from './connection-limit.ts'
+import { limitedPeer } from './connection-limit.ts'
 import type { AgentServerDependencies } from './dependencies.ts'
 import { createJoinLimit } from './rate-limit.ts'
 import { parseBody } from './request-body.ts'
@@ -24,8 +24,7 @@ export function registerJoin(app: FastifyInstance, dependencies: AgentServerDepe
     bodyLimit: MAXIMUM_BODY_BYTES,
     // Before the body is read, so that a flood costs little.
     onRequest: async (request, reply) => {
-      const { remoteAddress } = request.raw.socket
-      limit(connections.isProxy(remoteAddress) ? undefined : limitedAddress(remoteAddress))
+      limit(limitedPeer(request.raw.socket, connections))
       requireReadableEncoding(request.raw)
       holdBody(bodies, 'join', request, reply)
     },

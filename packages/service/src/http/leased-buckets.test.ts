@@ -34,7 +34,7 @@ type Limit = ReturnType<typeof createLeasedBuckets>
 /** Whether the request was admitted. */
 async function admits(limit: Limit): Promise<boolean> {
   try {
-    await limit('org_a')
+    await limit.take('org_a')
     return true
   } catch (error) {
     assert.ok(error instanceof Problem && error.code === 'rate_limited')
@@ -97,4 +97,18 @@ test('[O-13] an organization at its limit does not ask the database for each req
     await admits(limit)
   }
   assert.ok(common.requests.length - before <= RATE + 2, `${common.requests.length - before} leases`)
+})
+
+test('[O-13] the cost of a large request is owed, and the next lease pays it', async () => {
+  const common = commonBucket()
+  const limit = common.process()
+  assert.equal(await admits(limit), true)
+  limit.charge('org_a', 40)
+  // One request and 40 tokens are gone.
+  assert.equal(await admitted([limit], 1_000), BURST - 41)
+  limit.charge('org_a', 20)
+  common.pass(1_000)
+  assert.equal(await admitted([limit], 100), 0)
+  common.pass(2_000)
+  assert.ok((await admitted([limit], 100)) > 0)
 })

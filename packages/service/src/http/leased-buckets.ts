@@ -23,6 +23,14 @@ interface Held {
   localUntil: number
 }
 
+/** The request rate of organizations. */
+export interface RateLimit {
+  /** Counts one request. Throws a Problem, or rejects, if it exceeds the limit. */
+  readonly take: (organizationId: string) => void | Promise<void>
+  /** Counts the cost of a large request or answer beyond one. */
+  readonly charge: (organizationId: string, tokens: number) => void
+}
+
 export interface LeasedBucketRules extends BucketRules {
   /** Tokens that a process holds of one bucket. */
   readonly slice: number
@@ -36,10 +44,14 @@ export interface LeasedBucketRules extends BucketRules {
  * decides most requests from memory. A token is taken once, so the processes together exceed the limit by no more than
  * the slices that they held before.
  */
-export function createLeasedBuckets(rules: LeasedBucketRules): (holder: string) => void | Promise<void> {
+export function createLeasedBuckets(rules: LeasedBucketRules): RateLimit {
   const { rate, burst, clock, processes } = rules
   const slice = Math.max(1, Math.min(rules.slice, Math.floor(burst / (HELD_PART * processes))))
-  const takeOfShare = createBuckets({ rate: rate / processes, burst: Math.max(1, burst / processes), clock })
+  const { take: takeOfShare } = createBuckets({
+    rate: rate / processes,
+    burst: Math.max(1, burst / processes),
+    clock,
+  })
   const holders = new LRUCache<string, Held>({ max: MAXIMUM_HOLDERS })
 
   function heldBy(holder: string): Held {
@@ -99,7 +111,7 @@ export function createLeasedBuckets(rules: LeasedBucketRules): (holder: string) 
     if (wait > 0) throw rateLimited(wait / 1_000)
   }
 
-  return (holder) => {
+  function take(holder: string): void | Promise<void> {
     const held = heldBy(holder)
     if (held.tokens >= 1) {
       held.tokens -= 1
@@ -110,6 +122,15 @@ export function createLeasedBuckets(rules: LeasedBucketRules): (holder: string) 
     if (clock.monotonicMilliseconds() < held.localUntil) return takeOfShare(holder)
     requireTokens(held)
     return takeOfLease(holder, held)
+  }
+
+  return {
+    take,
+    // The next lease pays what is owed.
+    charge(holder, tokens) {
+      const held = heldBy(holder)
+      held.tokens = Math.max(-burst, held.tokens - tokens)
+    },
   }
 }
 

@@ -28,7 +28,7 @@ export function registerLog(app: FastifyInstance, dependencies: AgentServerDepen
   const describeKey = logKeyDescription(context, { db, ...transparency })
   const admit = async (request: FastifyRequest): Promise<Caller> => {
     const { caller } = await authenticate(request, dependencies.authentication)
-    await dependencies.limitRate(caller.organizationId)
+    await dependencies.rate.take(caller.organizationId)
     return caller
   }
   /** Size and growth of the log show the volume of the exchange, so they are public only where the profile says so. */

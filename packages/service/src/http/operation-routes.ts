@@ -18,6 +18,7 @@ import { requireUnshadowed, shadowedPaths } from './allowed-methods.ts'
 import { authenticate, type AdmittedCaller } from './authentication.ts'
 import { holdBody } from './body-budget.ts'
 import { handlers, type Handler } from './handlers.ts'
+import { costBeyondOne } from './rate-limit.ts'
 import { checkBody, parseBody } from './request-body.ts'
 import { addLogFields } from './request-log-fields.ts'
 import { requiredHeader, requireReadableEncoding } from './request-headers.ts'
@@ -35,7 +36,7 @@ type Admitted = FastifyRequest & { [ADMISSION]: Admission | undefined }
 
 /** Registers one route per operation of the contract. */
 export function registerOperations(app: FastifyInstance, dependencies: AgentServerDependencies): void {
-  const limits = dependencies.context.profile['O-14']
+  const { profile } = dependencies.context
   app.decorateRequest(ADMISSION, undefined)
   for (const id of OPERATION_IDS) {
     const { method, path } = operations[id]
@@ -43,7 +44,7 @@ export function registerOperations(app: FastifyInstance, dependencies: AgentServ
     app.route({
       method,
       url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
-      bodyLimit: maximumBodyBytes(id, limits),
+      bodyLimit: maximumBodyBytes(id, profile['O-14']),
       // Before the body is read, so that an unauthenticated caller cannot make us read one.
       onRequest: async (request, reply) => {
         requireUnshadowed(shadowed, request, reply)
@@ -54,10 +55,12 @@ export function registerOperations(app: FastifyInstance, dependencies: AgentServ
       handler: async (request, reply) => {
         const admission = admissionOf(request)
         const { organizationId } = admission.caller
-        return sendAnswer(
-          reply,
-          await dependencies.turns.run(organizationId, () => run(id, request, admission, dependencies)),
-        )
+        const { rate, turns } = dependencies
+        const charge = (bytes: number) => rate.charge(organizationId, costBeyondOne(bytes, profile))
+        charge(bodyOf(request).length)
+        const answer = await turns.run(organizationId, () => run(id, request, admission, dependencies))
+        charge(answer.body.length)
+        return sendAnswer(reply, answer)
       },
     })
   }
@@ -68,12 +71,12 @@ async function admit(
   request: FastifyRequest,
   dependencies: AgentServerDependencies,
 ): Promise<Admission> {
-  const { context, authentication, limitRate } = dependencies
+  const { context, authentication, rate } = dependencies
   const { profile } = context
   const correlationId = requiredHeader(request.raw, HEADER.correlationId, profile)
   addLogFields(request, { correlation_id: correlationId })
   const { caller, position } = await authenticate(request, authentication)
-  await limitRate(caller.organizationId)
+  await rate.take(caller.organizationId)
   const isMutation = operations[id].mutation
   if (isMutation) requireReadableEncoding(request.raw)
   const idempotencyKey = isMutation ? requiredHeader(request.raw, HEADER.idempotencyKey, profile) : ''
@@ -89,11 +92,10 @@ async function run(
   const { context, turns } = dependencies
   // The compiler cannot correlate the 21 handler types with the call that is built below.
   const handler = handlers[id] as Handler<OperationId>
-  const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
   let parsed: ParsedJson | undefined
   let checked: Readonly<Record<'body' | 'params' | 'query', unknown>>
   try {
-    parsed = operations[id].mutation ? parseBody(bytes, context.profile) : undefined
+    parsed = operations[id].mutation ? parseBody(bodyOf(request), context.profile) : undefined
     // Synchronous where it can be, so that it counts as the work of one turn.
     if (parsed && handler.inspect) await handler.inspect(parsed.value, context.profile)
     checked = {
@@ -130,6 +132,12 @@ function readParams(params: Record<string, string>, profile: DeploymentProfile):
   }
   // Canonicalization needs a plain object; the router's has no prototype.
   return { ...params }
+}
+
+const NO_BODY = Buffer.alloc(0)
+
+function bodyOf({ body }: FastifyRequest): Buffer {
+  return Buffer.isBuffer(body) ? body : NO_BODY
 }
 
 function admissionOf(request: FastifyRequest): Admission {

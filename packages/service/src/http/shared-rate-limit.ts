@@ -4,11 +4,8 @@ import { leaseTokens, type Lease, type LeaseRequest } from './rate-bucket-store.
 import { countApiProcesses } from '../features/overview/process-store.ts'
 import { createBatcher } from '../kernel/batcher.ts'
 import type { Clock } from '@agent-exchange/server/clock'
-import { createLeasedBuckets } from './leased-buckets.ts'
+import { createLeasedBuckets, type RateLimit } from './leased-buckets.ts'
 import { createRateLimit } from './rate-limit.ts'
-
-/** Counts one request of the organization. Throws a Problem, or rejects, if it exceeds the limit. */
-export type RateLimit = (organizationId: string) => void | Promise<void>
 
 /** How long a process may not notice that another one has started. */
 const COUNT_SECONDS = 2
@@ -46,7 +43,10 @@ export function createSharedRateLimit({
   let processes = 1
   let limit = limitFor(processes)
   return {
-    limit: (organizationId) => limit(organizationId),
+    limit: {
+      take: (organizationId) => limit.take(organizationId),
+      charge: (organizationId, tokens) => limit.charge(organizationId, tokens),
+    },
     task: {
       name: 'rate limit',
       everySeconds: COUNT_SECONDS,

@@ -57,7 +57,7 @@ export async function createAgentSide(
     transparency: { keys: exchange.logKeys, witnesses },
     mutations,
     tls: config.tls,
-    limitRate: rateLimit.limit,
+    rate: rateLimit.limit,
     concurrency: createConcurrencyLimits(profile),
     turns: createTurns({ milliseconds: profile['O-13'].turn_milliseconds, clock }),
     authentication,
