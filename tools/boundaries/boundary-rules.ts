@@ -147,6 +147,7 @@ export const RESERVED_IMPORTS: readonly (Reserved & { readonly imports: RegExp }
     imports: /^(?:fastify|@fastify\/.+)$/u,
     within: ['packages/'],
     except: [
+      'packages/gateway/src/api/',
       'packages/service/src/http/',
       'packages/service/src/operator/',
       'packages/service/src/console/console-cookies.ts',
@@ -155,7 +156,7 @@ export const RESERVED_IMPORTS: readonly (Reserved & { readonly imports: RegExp }
       'packages/service/src/console/page-server.ts',
       'packages/service/src/console/sign-in/',
     ],
-    why: 'only service/src/http, service/src/operator and the shell of the console know Fastify',
+    why: 'only gateway/src/api, service/src/http, service/src/operator and the shell of the console know Fastify',
   },
   {
     imports:

@@ -1,3 +1,6 @@
 export type { HostedAgent, HostedAgents } from './agents/hosted-agent.ts'
 export type { ContentStore, NewContent, Reader, StoredContent } from './content/content-store.ts'
 export { readGatewayMigrations } from './stores/gateway-migrations.ts'
+export { listPolicies, putPolicy, removePolicy } from './policies/agent-policies.ts'
+export { addSystem, listSystems, revokeSystem, type CompanySystem } from './systems/api-keys.ts'
+export { ALL_AGENTS, isVerb, VERBS, type Verb } from './systems/verbs.ts'

@@ -5,9 +5,11 @@
  * @packageDocumentation
  */
 
-export { FILLED_MEMBERS } from './content/draft-object.ts'
+export { draftObject, FILLED_MEMBERS } from './content/draft-object.ts'
+export { toShownDraft } from './content/shown-draft.ts'
 export { accessToken } from './http/access-token.ts'
 export type { McpHttpServer } from './http/serve-http.ts'
+export { ToolRefusal } from './server/tool-failure.ts'
 export { serveHttp, serveStandardStreams, type StreamServer } from './serve.ts'
 export type { CallReport, McpSession } from './session.ts'
 export { startToolClient, type ServerCommand, type ToolClient } from './tool-client.ts'

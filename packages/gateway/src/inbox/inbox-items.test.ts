@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
-import { addItem, endTimes, gatewayDatabase } from './inbox.fixture.ts'
+import { gatewayDatabase } from '../stores/gateway-database.fixture.ts'
+import { addItem, endTimes } from './inbox.fixture.ts'
 import {
   deleteFinishedItems,
   extendLease,

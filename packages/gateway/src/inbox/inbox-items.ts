@@ -225,6 +225,16 @@ export function failItem(db: Database, lease: LeaseReference, reason: string): P
   })
 }
 
+/** Returns an item that its consumer never got, without counting the attempt. */
+export function releaseItem(db: Database, lease: LeaseReference): Promise<LeaseOutcome> {
+  return withLease(db, lease, async (tx, { itemId, agentId }) => {
+    await tx`
+      update inbox_item set lease_hash = null, attempts = attempts - 1, available_at = clock_timestamp()
+      where item_id = ${itemId}`
+    await announce(tx, agentId)
+  })
+}
+
 const backoffSeconds = (attempts: number) =>
   Math.min(MAXIMUM_BACKOFF_SECONDS, FIRST_BACKOFF_SECONDS * 2 ** (attempts - 1))
 

@@ -1,25 +1,6 @@
-import { openDatabase, type Database } from '@agent-exchange/database'
-import { migrate, readMigrations } from '@agent-exchange/database/migrations'
-import { emptyTestDatabase } from '@agent-exchange/testkit'
+import type { Database } from '@agent-exchange/database'
 import { addInboxItem } from './add-item.ts'
 import type { NewItem } from './inbox-items.ts'
-
-/** A migrated database of a gateway. */
-export async function gatewayDatabase(): Promise<
-  AsyncDisposable & { readonly db: Database; readonly url: string }
-> {
-  const database = await emptyTestDatabase()
-  const db = openDatabase({ target: database.url, maximumConnections: 8, applicationName: 'gateway test' })
-  await migrate(db, readMigrations(new URL('../../migrations/', import.meta.url)))
-  return {
-    db,
-    url: database.url,
-    async [Symbol.asyncDispose]() {
-      await db.end()
-      await database[Symbol.asyncDispose]()
-    },
-  }
-}
 
 let sequence = 0
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
-import { addItem, gatewayDatabase } from './inbox.fixture.ts'
+import { gatewayDatabase } from '../stores/gateway-database.fixture.ts'
+import { addItem } from './inbox.fixture.ts'
 import { failItem, finishItem } from './inbox-items.ts'
 import { openLeaseWaiters } from './lease-waiters.ts'
 

@@ -1,0 +1,162 @@
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { canonicalize } from '@agent-exchange/crypto'
+import { MEDIA_TYPE } from '@agent-exchange/protocol'
+import { GatewayProblem } from '../problems.ts'
+import type { CallLimits } from '../systems/call-limits.ts'
+import type { IdentifyCaller } from '../systems/identify-caller.ts'
+import { may, type Caller } from '../systems/verbs.ts'
+import {
+  DRAIN_MS,
+  KEEP_ALIVE_MS,
+  MAXIMUM_BODY_BYTES,
+  MAXIMUM_CONNECTIONS,
+  MAXIMUM_PARAMETER_CHARACTERS,
+  REQUEST_TIMEOUT_MS,
+} from './api-limits.ts'
+import type { Answer, ApiParts, Call } from './call.ts'
+import { handlers } from './handlers/index.ts'
+import { readIdempotencyKey, runOnce } from './idempotent-requests.ts'
+import { gatewayOpenApi } from './openapi.ts'
+import {
+  GATEWAY_OPERATION_IDS,
+  gatewayOperations,
+  type GatewayOperation,
+  type GatewayOperationId,
+} from './operations.ts'
+import { correlationIdOf, sendProblem } from './problem-replies.ts'
+import { readBody, readQuery } from './request-input.ts'
+
+export interface ApiServerSettings {
+  readonly parts: ApiParts
+  readonly identify: IdentifyCaller
+  readonly limits: CallLimits
+  /** Where systems reach the gateway. */
+  readonly publicUrl: string
+  readonly log: { info(fields: object, message: string): void; error(fields: object, message: string): void }
+  /** Options of the listener: TLS and limits of connections. */
+  readonly listener?: object
+}
+
+/** The listener of the company's systems: the operations and their description. */
+export function createApiServer(settings: ApiServerSettings): FastifyInstance {
+  const { log, publicUrl } = settings
+  const replies = { publicUrl, log }
+  const app = Fastify({
+    bodyLimit: MAXIMUM_BODY_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    exposeHeadRoutes: false,
+    routerOptions: { maxParamLength: MAXIMUM_PARAMETER_CHARACTERS },
+    frameworkErrors: (error, request, reply) => void sendProblem(error, request, reply, replies),
+    ...settings.listener,
+  }) as FastifyInstance
+  app.server.maxConnections = MAXIMUM_CONNECTIONS
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser(MEDIA_TYPE.json, { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+  app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, replies))
+  app.setNotFoundHandler((request, reply) =>
+    sendProblem(new GatewayProblem('resource_not_found'), request, reply, replies),
+  )
+  app.addHook('onResponse', (request, reply, done) => {
+    const milliseconds = Math.round(reply.elapsedTime * 10) / 10
+    // The path template: ids are in the record of accesses.
+    const route = request.routeOptions.url ?? 'unknown'
+    log.info({ method: request.method, route, status: reply.statusCode, milliseconds }, 'request')
+    done()
+  })
+  endAfterDraining(app)
+  const description = JSON.stringify(gatewayOpenApi(publicUrl))
+  app.get('/openapi.json', (_request, reply) =>
+    reply.header('content-type', MEDIA_TYPE.json).send(description),
+  )
+  for (const id of GATEWAY_OPERATION_IDS) registerOperation(app, id, settings)
+  return app
+}
+
+function registerOperation(app: FastifyInstance, id: GatewayOperationId, settings: ApiServerSettings): void {
+  const operation: GatewayOperation = gatewayOperations[id]
+  const callers = new WeakMap<FastifyRequest, Caller>()
+  app.route({
+    method: operation.method,
+    url: operation.path.replaceAll(/\{(\w+)\}/gu, ':$1'),
+    // Before the body is read.
+    onRequest: async (request) => {
+      const caller = await settings.identify(request.headers.authorization)
+      if (!may(caller, operation.verb)) throw new GatewayProblem('not_permitted', { verb: operation.verb })
+      const refused = settings.limits.begin(caller.id)
+      if (refused) throw new GatewayProblem('rate_limited', { retry_after_seconds: refused.waitSeconds })
+      callers.set(request, caller)
+    },
+    onResponse: (request, _reply, done) => {
+      const caller = callers.get(request)
+      if (caller) settings.limits.end(caller.id)
+      done()
+    },
+    handler: async (request, reply) => {
+      const caller = callers.get(request)
+      if (!caller) throw new Error('a request without a caller')
+      const call = readCall(operation, request, reply, { parts: settings.parts, caller })
+      const answer = await answerOf(id, operation, call, request)
+      reply.header('cache-control', 'no-store').header('x-correlation-id', correlationIdOf(request))
+      for (const [name, value] of Object.entries(answer.headers ?? {})) reply.header(name, value)
+      return reply.code(answer.status).header('content-type', MEDIA_TYPE.json).send(answer.body)
+    },
+  })
+}
+
+type AnyCall = Call<GatewayOperationId>
+
+function readCall(
+  operation: GatewayOperation,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  known: Pick<AnyCall, 'parts' | 'caller'>,
+): AnyCall {
+  const gone = new AbortController()
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableFinished) gone.abort()
+  })
+  return {
+    ...known,
+    path: request.params as Record<string, string>,
+    query: readQuery(operation, request.query as Record<string, unknown>),
+    body: readBody(operation, request.body as Buffer | undefined),
+    signal: gone.signal,
+  } as AnyCall
+}
+
+async function answerOf(
+  id: GatewayOperationId,
+  operation: GatewayOperation,
+  call: AnyCall,
+  request: FastifyRequest,
+): Promise<{ readonly status: number; readonly body: string; readonly headers?: Answer['headers'] }> {
+  const run = async () => {
+    const { status, body, headers } = await handlers[id](call as never)
+    return {
+      status: status ?? operation.success.status,
+      body: JSON.stringify(body),
+      ...(headers && { headers }),
+    }
+  }
+  if (operation.idempotencyKey === 'none') return run()
+  const key = readIdempotencyKey(request.headers['idempotency-key'])
+  if (key === undefined) {
+    if (operation.idempotencyKey === 'required')
+      throw new GatewayProblem('header_missing', { header: 'Idempotency-Key' })
+    return run()
+  }
+  const content = canonicalize({ id, path: { ...call.path }, body: (call.body ?? null) as never })
+  return runOnce(call.parts.db, { caller: call.caller.id, key, content }, run)
+}
+
+/** At shutdown, connections that remain after DRAIN_MS are closed forcibly. */
+function endAfterDraining(app: FastifyInstance): void {
+  app.addHook('preClose', (done) => {
+    const deadline = setTimeout(() => app.server.closeAllConnections(), DRAIN_MS).unref()
+    app.server.once('close', () => clearTimeout(deadline))
+    done()
+  })
+}

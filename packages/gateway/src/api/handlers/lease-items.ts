@@ -1,0 +1,42 @@
+import { releaseItem, type LeasedItem } from '../../inbox/inbox-items.ts'
+import { DEFAULT_VISIBILITY_SECONDS } from '../../inbox/inbox-limits.ts'
+import { GatewayProblem } from '../../problems.ts'
+import { agentIdsOf, readerOf, type Call, type Handler } from '../call.ts'
+import { openedContent } from '../opened-content.ts'
+
+const RETRY_SECONDS = 1
+
+export const leaseItems: Handler<'leaseItems'> = async (call) => {
+  const { agent_id, wait = 0, max = 1, visibility = DEFAULT_VISIBILITY_SECONDS } = call.body
+  const permitted = agentIdsOf(call)
+  if (agent_id !== undefined && !permitted.includes(agent_id)) throw new GatewayProblem('resource_not_found')
+  const agentIds = agent_id === undefined ? permitted : [agent_id]
+  const taken = await call.parts.leases.take(
+    { agentIds, max, visibilitySeconds: visibility, by: call.caller.id },
+    { seconds: wait, signal: call.signal },
+  )
+  if (!taken) throw new GatewayProblem('service_overloaded', { retry_after_seconds: RETRY_SECONDS })
+  // Nobody would answer these leases.
+  if (call.signal.aborted) for (const item of taken) await releaseItem(call.parts.db, { agentIds, ...item })
+  const leases: object[] = []
+  for (const item of call.signal.aborted ? [] : taken) leases.push(await shownLease(call, item))
+  return { body: { leases } }
+}
+
+/** With its content, unless that was deleted in the meantime. The read is an entry of the access record. */
+async function shownLease({ parts, caller }: Call<'leaseItems'>, item: LeasedItem): Promise<object> {
+  const content = await parts.contents.read(readerOf(caller, 'leaseItems'), item.agentId, item.packageId)
+  return {
+    item_id: item.itemId,
+    agent_id: item.agentId,
+    package_id: item.packageId,
+    thread_id: item.threadId,
+    sequence: item.sequence,
+    content_type: item.contentType,
+    received_at: item.receivedAt,
+    lease_token: item.leaseToken,
+    lease_ends_at: item.leaseEndsAt,
+    attempt: item.attempts,
+    ...(content !== undefined && content !== 'gone' && { package: openedContent(content) }),
+  }
+}

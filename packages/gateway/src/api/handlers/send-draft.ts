@@ -1,0 +1,91 @@
+import { ExchangeError, type StoredDraft } from '@agent-exchange/sdk'
+import type { HostedAgent } from '../../agents/hosted-agent.ts'
+import { isCurrentPolicy } from '../../policies/agent-policies.ts'
+import { GatewayProblem } from '../../problems.ts'
+import { agentOf, type Answer, type ApiParts, type Handler } from '../call.ts'
+import { shownCheck } from './check-draft.ts'
+
+/** Only a person can continue. An approval that does not count is none. */
+const WAITING: ReadonlySet<string> = new Set([
+  'approval_waiting',
+  'approval_invalid',
+  'approval_missing',
+  'approver_missing',
+])
+
+export const sendDraft: Handler<'sendDraft'> = async (call) => {
+  const hosted = agentOf(call)
+  const draftId = call.path['draft_id'] ?? ''
+  const before = await hosted.drafts.findSent(draftId)
+  if (before) return sent(draftId, before)
+  const draft = await hosted.drafts.get(draftId)
+  await requireCurrentPolicy(call.parts, hosted, draft)
+  try {
+    const done = await hosted.drafts.send(draftId)
+    await keepSent(call.parts, hosted, draft)
+    return sent(draftId, done)
+  } catch (error) {
+    if (!(error instanceof ExchangeError)) throw error
+    if (WAITING.has(error.code))
+      return {
+        status: 202,
+        body: {
+          state: 'waiting_for_person',
+          draft_id: draftId,
+          package_id: draft.packageId,
+          thread_id: draft.threadId,
+        },
+      }
+    if (error.code !== 'policy_refused') throw error
+    const { checks } = await hosted.drafts.evaluate(draftId)
+    throw new GatewayProblem(
+      'policy_refused',
+      { checks: checks.filter(({ passed }) => !passed).map(shownCheck) },
+      { cause: error },
+    )
+  }
+}
+
+/**
+ * A draft keeps the policy that it was written under. If an administrator changed or removed that policy since, only a
+ * person's approval of exactly this draft lets it out.
+ */
+async function requireCurrentPolicy(
+  { db }: ApiParts,
+  { agentId }: HostedAgent,
+  { state, policy }: StoredDraft,
+): Promise<void> {
+  if (state === 'approved' || (await isCurrentPolicy(db, agentId, policy))) return
+  throw new GatewayProblem('policy_refused', {
+    reason: 'The policy of this draft was changed or removed. Draft it again.',
+  })
+}
+
+/** The agent's own copy, under the same guard as what it receives. */
+async function keepSent(
+  { db, contents }: ApiParts,
+  { agentId }: HostedAgent,
+  draft: StoredDraft,
+): Promise<void> {
+  const { packageId, threadId, object, sender, recipient, policy } = draft
+  await db.begin((tx) =>
+    contents.put(tx, {
+      agentId,
+      packageId,
+      threadId,
+      direction: 'sent',
+      object,
+      provenance: {
+        from: { organization_id: sender.organizationId, agent_id: sender.agentId },
+        to: { organization_id: recipient.organizationId, agent_id: recipient.agentId },
+        policy_id: policy.policy_id,
+        forwarding_allowed: policy.forwarding.allowed,
+        disclosure_level: policy.granularity.level,
+      },
+    }),
+  )
+}
+
+function sent(draftId: string, { packageId, threadId }: { packageId: string; threadId: string }): Answer {
+  return { body: { state: 'sent', draft_id: draftId, package_id: packageId, thread_id: threadId } }
+}

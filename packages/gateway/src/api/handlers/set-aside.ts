@@ -1,0 +1,38 @@
+import { listSetAside as list, retrySetAside as retry } from '../../inbox/inbox-items.ts'
+import { GatewayProblem } from '../../problems.ts'
+import { agentIdsOf, type Handler } from '../call.ts'
+
+const DEFAULT_PAGE = 50
+
+export const listSetAside: Handler<'listSetAside'> = async (call) => {
+  const { after, limit = DEFAULT_PAGE } = call.query
+  const found = await list(call.parts.db, {
+    agentIds: agentIdsOf(call),
+    limit,
+    ...(after !== undefined && { after }),
+  })
+  const last = found.at(-1)
+  return {
+    body: {
+      items: found.map((item) => ({
+        item_id: item.itemId,
+        agent_id: item.agentId,
+        package_id: item.packageId,
+        thread_id: item.threadId,
+        sequence: item.sequence,
+        content_type: item.contentType,
+        received_at: item.receivedAt,
+        attempts: item.attempts,
+        failure: item.failure,
+      })),
+      ...(last && found.length === limit && { next_after: last.itemId }),
+    },
+  }
+}
+
+export const retrySetAside: Handler<'retrySetAside'> = async (call) => {
+  const itemId = call.path['item_id'] ?? ''
+  const isRetried = await call.parts.db.begin((tx) => retry(tx, agentIdsOf(call), itemId))
+  if (!isRetried) throw new GatewayProblem('resource_not_found')
+  return { body: { item_id: itemId } }
+}

@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto'
+import type { Queries } from '@agent-exchange/database'
+import { GatewayProblem } from '../problems.ts'
+
+/** Owner of the table api_request. */
+
+/** A request whose instance was killed can be sent again after this time. */
+const RUNNING_SECONDS = 120
+const ANSWER_KEPT_HOURS = 24
+const DELETED_A_STEP = 1_000
+const KEY = /^[\u0021-\u007e]{1,255}$/u
+
+export interface RecordedAnswer {
+  readonly status: number
+  readonly body: string
+}
+
+export interface IdempotentRequest {
+  readonly caller: string
+  readonly key: string
+  /** Operation, path and body. */
+  readonly content: string
+}
+
+interface RequestRow {
+  readonly is_same: boolean
+  readonly is_running: boolean
+  readonly status: number | null
+  readonly answer: string | null
+}
+
+const digest = (text: string) => createHash('sha256').update(text).digest()
+
+export function readIdempotencyKey(header: string | readonly string[] | undefined): string | undefined {
+  if (header === undefined) return undefined
+  if (typeof header !== 'string' || !KEY.test(header))
+    throw new GatewayProblem('header_invalid', { header: 'Idempotency-Key' })
+  return header
+}
+
+/** Runs the request once; a retry gets the recorded answer. A request that failed may be sent again. */
+export async function runOnce(
+  db: Queries,
+  request: IdempotentRequest,
+  run: () => Promise<RecordedAnswer>,
+): Promise<RecordedAnswer> {
+  const keyHash = digest(request.key)
+  const recorded = await claim(db, request, keyHash)
+  if (recorded) return recorded
+  try {
+    const answer = await run()
+    await db`
+      update api_request set running_until = null, status = ${answer.status}, answer = ${answer.body}
+      where caller = ${request.caller} and key_hash = ${keyHash}`
+    return answer
+  } catch (error) {
+    await db`
+      delete from api_request
+      where caller = ${request.caller} and key_hash = ${keyHash} and running_until is not null`
+    throw error
+  }
+}
+
+async function claim(
+  db: Queries,
+  { caller, content }: IdempotentRequest,
+  keyHash: Buffer,
+): Promise<RecordedAnswer | undefined> {
+  const requestHash = digest(content)
+  // The claim of a request whose instance was killed is taken over.
+  const claimed = await db`
+    insert into api_request (caller, key_hash, request_hash, running_until)
+    values (${caller}, ${keyHash}, ${requestHash}, now() + make_interval(secs => ${RUNNING_SECONDS}))
+    on conflict (caller, key_hash) do update set running_until = excluded.running_until
+      where api_request.running_until < now() and api_request.request_hash = excluded.request_hash`
+  if (claimed.count > 0) return undefined
+  const [row] = await db<RequestRow[]>`
+    select request_hash = ${requestHash} as is_same, running_until is not null as is_running, status, answer
+    from api_request where caller = ${caller} and key_hash = ${keyHash}`
+  if (row && !row.is_same) throw new GatewayProblem('idempotency_key_reuse')
+  // Without a row, the request that held the key has just failed.
+  if (!row || row.is_running || row.status === null || row.answer === null)
+    throw new GatewayProblem('idempotency_key_in_use', { retry_after_seconds: 1 })
+  return { status: row.status, body: row.answer }
+}
+
+/** Deletes old answers; returns how many. */
+export async function deleteOldRequests(db: Queries): Promise<number> {
+  const { count } = await db`
+    delete from api_request where ctid in (
+      select ctid from api_request where created_at < now() - make_interval(hours => ${ANSWER_KEPT_HOURS})
+      limit ${DELETED_A_STEP})`
+  return count
+}

@@ -1,0 +1,63 @@
+import type { Database } from '@agent-exchange/database'
+import type { Clock } from '@agent-exchange/server/clock'
+import type { PeriodicTask } from '@agent-exchange/server/periodic'
+import type { FastifyInstance } from 'fastify'
+import type { HostedAgents } from '../agents/hosted-agent.ts'
+import type { ContentStore } from '../content/content-store.ts'
+import { deleteFinishedItems } from '../inbox/inbox-items.ts'
+import { openLeaseWaiters } from '../inbox/lease-waiters.ts'
+import type { TokenSource } from '../systems/access-tokens.ts'
+import { createCallLimits } from '../systems/call-limits.ts'
+import { identifyCallers } from '../systems/identify-caller.ts'
+import { rememberLastUse } from '../systems/last-use.ts'
+import { createApiServer, type ApiServerSettings } from './api-server.ts'
+import { deleteOldRequests } from './idempotent-requests.ts'
+
+export interface ApiSettings extends Pick<ApiServerSettings, 'publicUrl' | 'log' | 'listener'> {
+  readonly db: Database
+  readonly agents: HostedAgents
+  readonly contents: ContentStore
+  readonly clock: Clock
+  /** The company's identity provider, with the audience of tokens for the API. */
+  readonly tokens?: { readonly source: TokenSource; readonly audience: string } | undefined
+}
+
+export interface GatewayApi extends AsyncDisposable {
+  /** Not listening yet. */
+  readonly app: FastifyInstance
+  /** For the periodic tasks of the process. */
+  readonly tasks: readonly PeriodicTask[]
+}
+
+const MINUTE_SECONDS = 60
+const HOUR_SECONDS = 3_600
+
+/** The API for the company's systems with everything that it keeps. */
+export async function openApi(settings: ApiSettings): Promise<GatewayApi> {
+  const { db, agents, contents, clock, tokens, publicUrl, log, listener } = settings
+  const now = () => new Date(clock.now())
+  const leases = await openLeaseWaiters(db)
+  const lastUse = rememberLastUse(db)
+  const app = createApiServer({
+    parts: { db, agents, contents, leases, now },
+    identify: identifyCallers(db, { lastUse, tokens: tokens && { ...tokens, kind: 'system', now } }),
+    limits: createCallLimits(() => clock.monotonicMilliseconds()),
+    publicUrl,
+    log,
+    ...(listener && { listener }),
+  })
+  return {
+    app,
+    tasks: [
+      { name: 'record the last use of API keys', everySeconds: MINUTE_SECONDS, run: () => lastUse.write() },
+      { name: 'delete finished inbox items', everySeconds: HOUR_SECONDS, run: () => deleteFinishedItems(db) },
+      { name: 'delete old answers', everySeconds: HOUR_SECONDS, run: () => deleteOldRequests(db) },
+    ],
+    async [Symbol.asyncDispose]() {
+      // Requests that wait get an empty answer, so that the listener can close.
+      leases.stop()
+      await app.close()
+      await lastUse.write().catch(() => undefined)
+    },
+  }
+}
