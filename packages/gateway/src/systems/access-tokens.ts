@@ -1,13 +1,10 @@
-import { errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose'
+import { IssuerUnavailable, type IssuerKeys } from '@agent-exchange/server/issuer'
+import { errors, jwtVerify, type JWTPayload } from 'jose'
 import { GatewayProblem } from '../problems.ts'
 import { ALL_AGENTS, isVerb, type Caller } from './verbs.ts'
 
 /** The identity provider of the company. */
-export interface TokenSource {
-  readonly issuer: string
-  readonly algorithms: readonly string[]
-  readonly keyOf: JWTVerifyGetKey
-}
+export type TokenSource = Pick<IssuerKeys, 'issuer' | 'algorithms' | 'keyOf'>
 
 export interface TokenRules {
   readonly source: TokenSource
@@ -66,6 +63,12 @@ async function verified(
     return payload
   } catch (error) {
     if (error instanceof GatewayProblem) throw error
+    if (error instanceof IssuerUnavailable)
+      throw new GatewayProblem(
+        'service_overloaded',
+        { reason: 'issuer_unavailable', retry_after_seconds: error.retryAfterSeconds },
+        { cause: error },
+      )
     throw invalid(reasonOf(error), error)
   }
 }

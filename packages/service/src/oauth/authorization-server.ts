@@ -5,14 +5,8 @@ import { isUnavailable } from '@agent-exchange/database'
 import type { TokenKey } from '../platform-keys/token-keys.ts'
 import { databaseUnavailable, Problem } from '../kernel/problem.ts'
 import type { AuthorityFailure, ClientCertificate } from './client-certificate.ts'
-import {
-  KEYS_PATH,
-  oauthUrls,
-  OPENID_METADATA_PATH,
-  pathOf,
-  SERVER_METADATA_PATH,
-  TOKEN_PATH,
-} from './oauth-urls.ts'
+import { OPENID_METADATA_PATH, pathOf, SERVER_METADATA_PATH } from '@agent-exchange/server/issuer'
+import { KEYS_PATH, oauthUrls, TOKEN_PATH } from './oauth-urls.ts'
 import { authorizationServerMetadata } from './metadata.ts'
 import { providerConfiguration, type ProviderSettings } from './provider-configuration.ts'
 

@@ -6,7 +6,7 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { type Clock, systemClock } from '@agent-exchange/server/clock'
 import { callWith, type Exchange, openTestDatabase, seconds, startExchange } from './oauth-world.fixture.ts'
 import { externalIssuer } from './external-issuer.ts'
-import { fetchIssuerKeys } from './issuer-metadata.ts'
+import { fetchIssuerKeys } from '@agent-exchange/server/issuer'
 
 type KeyPair = Awaited<ReturnType<typeof generateKeyPair>>
 

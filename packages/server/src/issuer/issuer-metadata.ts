@@ -1,6 +1,6 @@
 import type { JSONWebKeySet } from 'jose'
-import { isLoopback } from '@agent-exchange/server/settings'
-import { OPENID_METADATA_PATH, SERVER_METADATA_PATH, wellKnownUrl } from './oauth-urls.ts'
+import { isLoopback } from '../settings/listener-addresses.ts'
+import { OPENID_METADATA_PATH, SERVER_METADATA_PATH, wellKnownUrl } from './well-known.ts'
 
 /** For all documents together. */
 const FETCH_TIMEOUT_MS = 5_000
