@@ -1,53 +1,92 @@
 import type { TestBed } from './exchange/test-bed.ts'
-import type { Spread } from './statistics.ts'
+import type { RatioInterval } from './statistics.ts'
+import { ratioInterval } from './statistics.ts'
 
-export type Unit = 'per_second' | 'milliseconds' | 'microseconds' | 'seconds' | 'megabytes'
-
-/** One line of the result. */
-export interface Figure {
-  /** Unique, in snake case: the name in the JSON file. */
+/** A quantity that every row of a table has. The heading names its unit. */
+export interface Column {
+  /** In snake case: the JSON file names a figure by row and column. Empty in a table with one column. */
   readonly id: string
-  readonly label: string
-  readonly value: number
-  readonly unit: Unit
-  /** The spread of the repetitions, if there were several. */
-  readonly spread?: Spread | undefined
-  /** Printed only in a table of the area. */
-  readonly isInTable?: boolean
-  /** A rate that is not plotted. */
-  readonly isUnplotted?: boolean
-  /** A reference instead of a result of ours. */
-  readonly isOther?: boolean
-  /** The reference of this figure; the ratio is printed next to it. */
-  readonly reference?: { readonly name: string; readonly value: number } | undefined
+  readonly head: string
 }
 
-/** A ratio that is comparable between runs and machines. */
-export interface Ratio {
+export interface Row {
   readonly id: string
   readonly label: string
-  readonly value: number
-  /** Standard error, if the ratio is an average over rounds (see `ratioInTurns`). */
-  readonly error?: number
-  /** The target. Printed, never asserted, because a busy machine must not fail a build. */
-  readonly wanted?: { readonly at: 'least' | 'most'; readonly must: number; readonly goal?: number }
-  /** Why the ratio is acceptable although it misses its target. */
-  readonly excuse?: string
+  /** Repeated measurements, by column. */
+  readonly values: readonly (readonly number[])[]
 }
 
 export interface Table {
   readonly title: string
-  readonly head: readonly string[]
-  readonly rows: readonly (readonly string[])[]
+  readonly columns: readonly Column[]
+  readonly rows: readonly Row[]
+}
+
+/** A column that shows a member of a measurement. */
+export interface MemberColumn<Measured> extends Column {
+  readonly member: keyof Measured
+}
+
+/** Anything that was measured repeatedly. */
+export interface Series<Measured> {
+  readonly id: string
+  readonly label: string
+  readonly list: readonly Measured[]
+}
+
+/** One row for each series, one column for each of these members. */
+export function tableOf<Measured>(
+  title: string,
+  columns: readonly MemberColumn<Measured>[],
+  series: readonly Series<Measured>[],
+): Table {
+  const rows = series.map(({ id, label, list }) => ({
+    id,
+    label,
+    values: columns.map(({ member }) => list.map((measured) => Number(measured[member]))),
+  }))
+  return { title, columns, rows }
+}
+
+/** A table of single figures; the labels name the units. */
+export function listOf(
+  title: string,
+  figures: readonly (readonly [id: string, label: string, values: readonly number[]])[],
+): Table {
+  const rows = figures.map(([id, label, values]) => ({ id, label, values: [values] }))
+  return { title, columns: [{ id: '', head: 'median' }], rows }
+}
+
+/** A target. Printed, never asserted, because a busy machine must not fail a build. */
+export interface Wanted {
+  readonly at: 'least' | 'most'
+  readonly must: number
+  readonly goal?: number
+}
+
+/** A ratio is comparable between runs and machines. Its interval is known if it is a mean over rounds. */
+export interface Ratio extends Partial<RatioInterval> {
+  readonly id: string
+  readonly label: string
+  readonly value: number
+  readonly wanted?: Wanted | undefined
+  /** Why the ratio is acceptable although it misses its target. */
+  readonly excuse?: string | undefined
+}
+
+/** The ratio of two quantities that were measured in turns. */
+export function ratioOf(
+  id: string,
+  label: string,
+  [values, others]: readonly [readonly number[], readonly number[]],
+  wanted?: Wanted,
+): Ratio {
+  return { id, label, ...ratioInterval(values, others), wanted }
 }
 
 export interface AreaResult {
-  readonly title: string
-  /** Title of the plot, if its rates are plotted. */
-  readonly plot?: string
-  readonly figures: readonly Figure[]
+  readonly tables: readonly Table[]
   readonly ratios?: readonly Ratio[]
-  readonly tables?: readonly Table[]
   /** Explanations of the figures. */
   readonly notes: readonly string[]
 }
@@ -58,14 +97,16 @@ export interface AreaContext {
   readonly workers: number
   /** Reports the current measurement. */
   readonly progress: (what: string) => void
-  /** A running exchange that areas share; started on first use. */
+  /** PostgreSQL and exchanges that areas share; started on first use. */
   readonly bed: () => Promise<TestBed>
-  /** A figure of an area that ran before in this run. */
-  readonly earlier: (id: string) => number | undefined
+  /** Measurements of an area that ran before in this run, by the id of their figure. */
+  readonly earlier: (id: string) => readonly number[] | undefined
   /** Sizes of stored data for the area `growth`. */
   readonly sizes: readonly number[]
   /** Packages a day for the area `sizing`. */
   readonly perDay: number
+  /** Length of the load of the area `memory`. */
+  readonly minutes: number
 }
 
 /** A part of the system that can be measured separately. */

@@ -1,8 +1,10 @@
 import type { Area } from './area.ts'
 import { deliveryArea } from './delivery/delivery.ts'
+import { diskArea } from './disk/disk.ts'
 import { endToEndArea } from './end-to-end/end-to-end.ts'
 import { growthArea } from './growth/growth.ts'
 import { logArea } from './log/log.ts'
+import { memoryArea } from './memory/memory.ts'
 import { packagesArea } from './packages/packages.ts'
 import { peersArea } from './peers/peers.ts'
 import { requestsArea } from './requests/requests.ts'
@@ -17,7 +19,9 @@ export const AREAS: readonly Area[] = [
   endToEndArea,
   logArea,
   startupArea,
+  memoryArea,
   peersArea,
   growthArea,
+  diskArea,
   sizingArea,
 ]

@@ -41,6 +41,7 @@ test('invalid arguments are refused with a message', () => {
     ['--sizes', '5'],
     ['--per-day', '0'],
     ['--per-day', 'many'],
+    ['--minutes', '0'],
     ['--rounds', '20'],
     ['--against', 'main', '--rounds', '1'],
     ['--against', 'main', '--rounds', 'many'],

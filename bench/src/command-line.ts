@@ -3,12 +3,17 @@ import { parseArgs } from 'node:util'
 import type { Comparison } from './against/comparisons.ts'
 import type { Area } from './area.ts'
 
-const SIZES = [10_000, 1_000_000]
-const PER_DAY = 1_000_000
-const MAXIMUM_PER_DAY = 1_000_000_000
-const MAXIMUM_WORKERS = 64
+const SIZES = '10000,1000000'
 const ROUNDS = 20
-const MAXIMUM_ROUNDS = 1_000
+
+/** Options that are numbers, with their limits. */
+const NUMBERS = {
+  workers: { usual: 1, least: 1, most: 64, what: 'a number of processes' },
+  rounds: { usual: ROUNDS, least: 2, most: 1_000, what: `a number (a result needs at least ${ROUNDS})` },
+  'per-day': { usual: 1_000_000, least: 1, most: 1_000_000_000, what: 'a number of packages' },
+  minutes: { usual: 5, least: 1, most: 120, what: 'a number of minutes' },
+  sizes: { usual: 0, least: 1_000, most: 100_000_000, what: 'numbers of packages, such as 10000,1000000' },
+} as const
 
 export interface Options {
   readonly help: boolean
@@ -19,6 +24,7 @@ export interface Options {
   readonly workers: number
   readonly sizes: readonly number[]
   readonly perDay: number
+  readonly minutes: number
   /** If set, two revisions are compared and no area runs. */
   readonly against: Against | undefined
 }
@@ -59,15 +65,16 @@ export function readCommandLine(args: readonly string[], { areas, comparisons }:
     json: values.json,
     svg: values.svg,
     areas: wanted.length === 0 ? usual : areas.filter(isWanted),
-    workers: workersOf(values.workers),
-    sizes: values.sizes === undefined ? SIZES : values.sizes.split(',').map(sizeOf),
-    perDay: perDayOf(values['per-day']),
+    workers: numberOf('workers', values.workers),
+    sizes: (values.sizes ?? SIZES).split(',').map((size) => numberOf('sizes', size)),
+    perDay: numberOf('per-day', values['per-day']),
+    minutes: numberOf('minutes', values.minutes),
     against:
       values.against === undefined
         ? undefined
         : {
             ref: values.against,
-            rounds: roundsOf(values.rounds),
+            rounds: numberOf('rounds', values.rounds),
             comparisons: wanted.length === 0 ? comparisons : comparisons.filter(isWanted),
           },
   }
@@ -90,9 +97,10 @@ function parse(args: readonly string[]) {
         json: { type: 'string' },
         svg: { type: 'string' },
         area: { type: 'string', multiple: true },
-        workers: { type: 'string', default: '1' },
+        workers: { type: 'string' },
         sizes: { type: 'string' },
-        'per-day': { type: 'string', default: String(PER_DAY) },
+        'per-day': { type: 'string' },
+        minutes: { type: 'string' },
         against: { type: 'string' },
         rounds: { type: 'string' },
         help: { type: 'boolean', short: 'h', default: false },
@@ -103,28 +111,11 @@ function parse(args: readonly string[]) {
   }
 }
 
-function workersOf(text: string): number {
-  const workers = Number(text)
-  if (Number.isInteger(workers) && workers >= 1 && workers <= MAXIMUM_WORKERS) return workers
-  throw new UsageError(`--workers is a number of processes from 1 to ${MAXIMUM_WORKERS}.`)
-}
-
-function roundsOf(text = String(ROUNDS)): number {
-  const rounds = Number(text)
-  if (Number.isInteger(rounds) && rounds >= 2 && rounds <= MAXIMUM_ROUNDS) return rounds
-  throw new UsageError(`--rounds is a number from 2 to ${MAXIMUM_ROUNDS}; results need at least ${ROUNDS}.`)
-}
-
-function sizeOf(text: string): number {
-  const size = Number(text)
-  if (Number.isInteger(size) && size >= 1_000) return size
-  throw new UsageError('--sizes are numbers of packages, at least 1000, such as 10000,1000000.')
-}
-
-function perDayOf(text: string): number {
-  const packages = Number(text)
-  if (Number.isInteger(packages) && packages >= 1 && packages <= MAXIMUM_PER_DAY) return packages
-  throw new UsageError(`--per-day is a number of packages from 1 to ${MAXIMUM_PER_DAY}.`)
+function numberOf(name: keyof typeof NUMBERS, text?: string): number {
+  const { usual, least, most, what } = NUMBERS[name]
+  const value = text === undefined ? usual : Number(text)
+  if (Number.isInteger(value) && value >= least && value <= most) return value
+  throw new UsageError(`--${name} is ${what}, from ${least} to ${most}.`)
 }
 
 export function helpText({ areas, comparisons }: Known): string {
@@ -144,9 +135,10 @@ ${list.join('\n')}
   --quick        fewer and shorter repetitions: about two minutes on two cores
   --area NAME    only this area; may be repeated
   --workers N    API processes of the service, the floor and the naive server (default 1; this machine has ${availableParallelism()} cores)
-  --sizes A,B    stored packages for the area growth (default ${SIZES.join(',')})
-  --per-day N    packages a day for the area sizing (default ${PER_DAY})
-  --json FILE    also write {"ratios": …, "figures": …, "machine": …}
+  --sizes A,B    stored packages for the area growth (default ${SIZES})
+  --per-day N    packages a day for the area sizing (default ${NUMBERS['per-day'].usual})
+  --minutes N    length of the load of the area memory (default ${NUMBERS.minutes.usual})
+  --json FILE    also write {"ratios": …, "intervals": …, "figures": …, "machine": …}
   --svg FILE     also write a plot of the ratios
   --help         this text
 

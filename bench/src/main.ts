@@ -40,7 +40,7 @@ async function measureAreas(options: Options, cleanup: AsyncDisposableStack): Pr
   const ratios = results.flatMap((result) => result.ratios ?? [])
   if (ratios.length > 0) console.log(formatRatios(ratios))
   await writeJson(options, toJson(results, machine))
-  if (options.svg !== undefined) await writeFile(place(options.svg), toSvg(results, machine))
+  if (options.svg !== undefined) await writeFile(place(options.svg), toSvg(ratios, machine))
 }
 
 async function compareRevisions(

@@ -1,22 +1,12 @@
-import { median } from './statistics.ts'
-
-/** The time limit of a measurement. */
-export interface Effort {
-  readonly repetitions: number
-  readonly milliseconds: number
-}
-
-const FULL: Effort = { repetitions: 5, milliseconds: 500 }
-const QUICK: Effort = { repetitions: 3, milliseconds: 60 }
-
-export const effortOf = (quick: boolean): Effort => (quick ? QUICK : FULL)
-
-/** Calls per second: the median of the repetitions after a warm-up. */
-export async function measure(call: () => unknown, effort: Effort, inFlight = 1): Promise<number> {
-  await repeat(call, effort.milliseconds / 2, inFlight)
+/** Calls per second of each repetition, after a warm-up. */
+export async function measure(
+  call: () => unknown,
+  { repetitions, milliseconds }: { readonly repetitions: number; readonly milliseconds: number },
+): Promise<number[]> {
+  await repeat(call, milliseconds / 2, 1)
   const rates: number[] = []
-  for (let i = 0; i < effort.repetitions; i++) rates.push(await repeat(call, effort.milliseconds, inFlight))
-  return median(rates)
+  while (rates.length < repetitions) rates.push(await repeat(call, milliseconds, 1))
+  return rates
 }
 
 /** Calls per second at a given concurrency. */

@@ -2,6 +2,7 @@ import type { Area, AreaContext, AreaResult } from './area.ts'
 import type { Options } from './command-line.ts'
 import { explained, startBed, type TestBed } from './exchange/test-bed.ts'
 import { foreignShare, readCpu } from './processes/cpu.ts'
+import { figuresOf } from './report/json.ts'
 import { describeMachine, type Machine } from './report/machine.ts'
 
 /** Above this share, other processes affect the figures. */
@@ -21,7 +22,7 @@ export interface RunSettings {
 
 /** Runs the areas in sequence; areas that need an exchange share one. */
 export async function runAreas({ options, cleanup, progress, onResult }: RunSettings): Promise<Run> {
-  const { areas, quick, workers, sizes, perDay } = options
+  const { areas, quick, workers, sizes, perDay, minutes } = options
   const results: AreaResult[] = []
   const foreign: Record<string, number> = {}
   let bed: Promise<TestBed> | undefined
@@ -31,9 +32,11 @@ export async function runAreas({ options, cleanup, progress, onResult }: RunSett
     workers,
     sizes,
     perDay,
+    minutes,
     progress: (what) => progress(`${name}: ${what}`),
     bed: () => (bed ??= start()),
-    earlier: (id) => results.flatMap(({ figures }) => figures).find((figure) => figure.id === id)?.value,
+    earlier: (wanted) =>
+      results.flatMap(({ tables }) => tables.flatMap(figuresOf)).find(([id]) => id === wanted)?.[1],
   })
   for (const area of areas) {
     const before = readCpu()

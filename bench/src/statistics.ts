@@ -1,39 +1,8 @@
-/** Summary of repeated measurements. */
-export interface Spread {
-  readonly median: number
-  readonly lowest: number
-  readonly highest: number
-}
-
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((left, right) => left - right)
   const middle = sorted.length >> 1
   const upper = sorted[middle] ?? Number.NaN
   return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? upper)) / 2
-}
-
-export function spreadOf(values: readonly number[]): Spread {
-  return { median: median(values), lowest: Math.min(...values), highest: Math.max(...values) }
-}
-
-export interface RatioInTurns {
-  readonly value: number
-  /** The standard error of the mean. */
-  readonly error: number
-}
-
-/**
- * The geometric mean over rounds of the ratio of two alternating series. A disturbance affects both values of a round,
- * whereas medians of the series may come from different rounds.
- */
-export function ratioInTurns(values: readonly number[], others: readonly number[]): RatioInTurns {
-  if (values.length !== others.length) throw new Error('both series need the same number of rounds')
-  const logarithms = values.map((value, round) => Math.log(value / (others[round] ?? Number.NaN)))
-  const rounds = logarithms.length
-  const middle = sumOf(logarithms) / rounds
-  const variance = sumOf(logarithms.map((each) => (each - middle) ** 2)) / (rounds - 1)
-  const value = Math.exp(middle)
-  return { value, error: value * Math.sqrt(variance / rounds) }
 }
 
 export function geometricMean(values: readonly number[]): number {
@@ -45,7 +14,7 @@ const sumOf = (values: readonly number[]) => values.reduce((sum, each) => sum + 
 export interface RatioInterval {
   /** The geometric mean of the ratios of all rounds. */
   readonly value: number
-  /** Bounds of the confidence interval. */
+  /** Bounds of the confidence interval; unknown after a single round. */
   readonly low: number
   readonly high: number
 }
@@ -54,20 +23,18 @@ export interface RatioInterval {
 export const CONFIDENCE = 0.95
 
 /**
- * The ratio of two series that were measured alternately, with its confidence interval: Student's t on the logarithms of
- * the per-round ratios, so that swapping the two sides gives the reciprocal interval.
+ * The ratio of two series that were measured in turns, with its confidence interval: Student's t on the logarithms of the
+ * ratios of the rounds, so that swapping the two sides gives the reciprocal interval. A disturbance affects both values of
+ * a round, whereas medians of the series may come from different rounds.
  */
-export function ratioInterval(
-  values: readonly number[],
-  others: readonly number[],
-  confidence = CONFIDENCE,
-): RatioInterval {
-  if (values.length < 2) throw new Error('an interval needs at least two rounds')
-  if (![...values, ...others].every((value) => value > 0 && Number.isFinite(value))) {
-    throw new Error('ratios need positive measurements')
-  }
-  const { value, error } = ratioInTurns(values, others)
-  const margin = Math.exp(studentQuantile(values.length - 1, confidence) * (error / value))
+export function ratioInterval(values: readonly number[], others: readonly number[]): RatioInterval {
+  if (values.length !== others.length) throw new Error('both series need the same number of rounds')
+  const logarithms = values.map((value, round) => Math.log(value / (others[round] ?? Number.NaN)))
+  const rounds = logarithms.length
+  const middle = sumOf(logarithms) / rounds
+  const variance = sumOf(logarithms.map((each) => (each - middle) ** 2)) / (rounds - 1)
+  const margin = Math.exp(studentQuantile(rounds - 1, CONFIDENCE) * Math.sqrt(variance / rounds))
+  const value = Math.exp(middle)
   return { value, low: value / margin, high: value * margin }
 }
 
@@ -75,6 +42,7 @@ const BISECTIONS = 100
 
 /** The two-sided quantile of Student's t. */
 export function studentQuantile(degrees: number, probability: number): number {
+  if (degrees < 1) return Number.NaN
   let [low, high] = [0, 1]
   while (studentProbability(degrees, high) < probability) high *= 2
   for (let step = 0; step < BISECTIONS; step++) {
@@ -99,12 +67,7 @@ function studentProbability(degrees: number, limit: number): number {
   return isOdd ? ((angle + sine * sum) * 2) / Math.PI : sine * sum
 }
 
-/** The smallest value that at least this share of all values does not exceed (nearest rank). */
-export function percentile(values: readonly number[], share: number): number {
-  return percentiles(values, [share])[0] ?? Number.NaN
-}
-
-/** Several percentiles with one sort. */
+/** For each share, the smallest value that at least this share of all values does not exceed (nearest rank). */
 export function percentiles(values: readonly number[], shares: readonly number[]): number[] {
   const sorted = Float64Array.from(values).toSorted()
   return shares.map((share) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN)

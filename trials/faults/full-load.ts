@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Organization } from '@agent-exchange/testkit'
 import { CLIENTS } from '../../bench/src/exchange/market.ts'
-import { PLAINTEXT_BYTES } from '../../bench/src/samples/package-parts.ts'
+import { PLAINTEXT_BYTES } from '../../bench/src/load/package-parts.ts'
 import type { Exchange } from '../shared/exchange.ts'
 import { each } from '../shared/ledger-checks.ts'
 import {

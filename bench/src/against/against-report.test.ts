@@ -8,7 +8,6 @@ import type { Series } from './rounds.ts'
 const metric = (id: string, better: Metric['better']): Metric => ({
   id,
   label: id,
-  unit: better === 'higher' ? 'per_second' : 'milliseconds',
   better,
 })
 const there = [100, 101, 99, 100]
@@ -25,7 +24,7 @@ const compared = { ref: 'v1', commit: 'a'.repeat(40), workingTree: 'b1b1b1b-dirt
 test('a verdict requires the whole interval on one side of 1', () => {
   const lines = formatAgainst(series, compared).split('\n')
   const lineOf = (id: string) => lines.find((line) => line.startsWith(id)) ?? ''
-  assert.match(lineOf('faster'), /^faster +120 \/s +100 \/s +1\.20\d +1\.1\d\d – 1\.2\d\d +better$/)
+  assert.match(lineOf('faster'), /^faster +120 +100 +1\.20\d +1\.1\d\d – 1\.2\d\d +better$/)
   assert.match(lineOf('slower'), /worse$/)
   assert.match(lineOf('longer'), /worse$/)
   assert.match(lineOf('shorter'), /better$/)

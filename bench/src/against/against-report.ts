@@ -1,8 +1,7 @@
-import type { Table } from '../area.ts'
 import type { Machine } from '../report/machine.ts'
 import { rounded } from '../report/json.ts'
 import { formatTable } from '../report/tables.ts'
-import { formatNumber, formatValue } from '../report/units.ts'
+import { formatNumber } from '../report/format-number.ts'
 import { CONFIDENCE, median, ratioInterval, type RatioInterval } from '../statistics.ts'
 import type { Metric } from './comparisons.ts'
 import type { Series } from './rounds.ts'
@@ -21,24 +20,22 @@ export interface Compared {
 export function formatAgainst(series: readonly Series[], compared: Compared): string {
   const { ref, commit, workingTree, rounds } = compared
   const percent = Math.round(CONFIDENCE * 100)
-  const table: Table = {
-    title: `Working tree (${workingTree}) against ${ref} (${commit.slice(0, 12)}), ${rounds} rounds`,
-    head: ['', 'working tree', ref, 'ratio', `${percent}% interval`, 'working tree is'],
-    rows: series.map((each) => {
-      const { metric, here, there } = each
-      const interval = intervalOf(each)
-      return [
-        metric.label,
-        formatValue(median(here), metric.unit),
-        formatValue(median(there), metric.unit),
-        formatRatio(interval.value),
-        `${formatRatio(interval.low)} – ${formatRatio(interval.high)}`,
-        verdictOf(metric, interval),
-      ]
-    }),
-  }
+  const title = `Working tree (${workingTree}) against ${ref} (${commit.slice(0, 12)}), ${rounds} rounds`
+  const head = ['', 'working tree', ref, 'ratio', `${percent}% interval`, 'working tree is']
+  const rows = series.map((each) => {
+    const { metric, here, there } = each
+    const interval = intervalOf(each)
+    return [
+      metric.label,
+      formatNumber(median(here)),
+      formatNumber(median(there)),
+      formatRatio(interval.value),
+      `${formatRatio(interval.low)} – ${formatRatio(interval.high)}`,
+      verdictOf(metric, interval),
+    ]
+  })
   return [
-    formatTable(table),
+    formatTable(title, head, rows),
     'Medians of the rounds; the ratio is working tree to the other, the geometric mean over rounds, with the interval by ' +
       "Student's t on the logarithms of the per-round ratios. One interval in twenty misses the true ratio, also where " +
       'nothing differs.',

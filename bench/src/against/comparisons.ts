@@ -1,18 +1,15 @@
-import type { Unit } from '../area.ts'
-import { releaseBacklog } from '../delivery/backlog.ts'
+import { deliverBacklog, releaseBacklog } from '../delivery/backlog.ts'
 import { untilDelivered } from '../delivery/receiver.ts'
 import { sendToArrival } from '../end-to-end/send-to-arrival.ts'
 import type { DeliveringExchange, Rig } from '../exchange/delivering-exchange.ts'
 import { CLIENTS } from '../exchange/market.ts'
 import { enoughFor, enoughForPoisson } from '../load/needed-packages.ts'
 import { runLoad, type Measured, type RunOptions } from '../packages/run-load.ts'
-import { cpuMeter } from '../processes/cpu.ts'
 
 export interface Metric {
   /** Unique, in snake case: the name in the JSON file. */
   readonly id: string
   readonly label: string
-  readonly unit: Unit
   readonly better: 'higher' | 'lower'
 }
 
@@ -34,7 +31,7 @@ export const RECEIVERS: ReadonlyMap<number, number> = new Map([
   [20, 5],
 ])
 
-const cpu = (id: string, label: string): Metric => ({ id, label, unit: 'microseconds', better: 'lower' })
+const cpu = (id: string, whose: string): Metric => ({ id, label: `CPU of ${whose}, µs`, better: 'lower' })
 
 const PACKAGES_SPAN = { rampMs: 300, measureMs: 1_000 }
 /** Measured packages per second, by exchange. */
@@ -44,9 +41,9 @@ const packages: Comparison = {
   name: 'packages',
   what: 'packages accepted/s at 64 clients',
   metrics: [
-    { id: 'accepted_per_second', label: 'packages accepted/s', unit: 'per_second', better: 'higher' },
-    cpu('package_service_cpu_us', 'CPU of the API for a package'),
-    cpu('package_postgres_cpu_us', 'CPU of PostgreSQL for a package'),
+    { id: 'accepted_per_second', label: 'packages accepted/s', better: 'higher' },
+    cpu('package_service_cpu_us', 'the API for a package'),
+    cpu('package_postgres_cpu_us', 'PostgreSQL for a package'),
   ],
   turnSeconds: 4,
   measure: async (rig, exchange) => {
@@ -73,8 +70,6 @@ async function acceptPackages(
 }
 
 const FAN_OUT = 20
-/** Packages that open connections to all endpoints before the measured backlog. */
-const FIRST_PACKAGES = 10
 const WARM_UP = { packages: 2_500, limitMs: 15_000, backlog: 100 }
 const BACKLOG_PACKAGES = 150
 const ARRIVAL_LIMIT_MS = 120_000
@@ -83,23 +78,15 @@ const delivery: Comparison = {
   name: 'delivery',
   what: 'webhooks delivered/s from a backlog at 100 endpoints',
   metrics: [
-    { id: 'deliveries_per_second', label: 'webhooks delivered/s', unit: 'per_second', better: 'higher' },
-    cpu('delivery_worker_cpu_us', 'CPU of the worker for a webhook'),
-    cpu('delivery_postgres_cpu_us', 'CPU of PostgreSQL for a webhook'),
+    { id: 'deliveries_per_second', label: 'webhooks delivered/s', better: 'higher' },
+    cpu('delivery_worker_cpu_us', 'the worker for a webhook'),
+    cpu('delivery_postgres_cpu_us', 'PostgreSQL for a webhook'),
   ],
   turnSeconds: 3,
   async measure(rig, exchange) {
-    const first = await releaseBacklog(rig, exchange, { packages: FIRST_PACKAGES, fanOut: FAN_OUT })
-    await untilDelivered(rig.receiver, first.deliveries, ARRIVAL_LIMIT_MS)
-    const { deliveries, from } = await releaseBacklog(rig, exchange, {
-      packages: BACKLOG_PACKAGES,
-      fanOut: FAN_OUT,
-    })
-    const used = cpuMeter([[exchange.worker.pid], [rig.postgres.pid()]])
-    const arrivals = await untilDelivered(rig.receiver, deliveries, ARRIVAL_LIMIT_MS)
-    const [worker = 0, postgres = 0] = used().map((seconds) => (seconds * 1e6) / deliveries)
-    const last = arrivals.reduce((latest, { at }) => Math.max(latest, at), from)
-    return [(deliveries * 1_000) / (last - from), worker, postgres]
+    const backlog = { packages: BACKLOG_PACKAGES, fanOut: FAN_OUT }
+    const measured = await deliverBacklog(rig, exchange, backlog)
+    return [measured.perSecond, measured.workerMicroseconds, measured.postgresMicroseconds]
   },
 }
 
@@ -110,8 +97,8 @@ const endToEnd: Comparison = {
   name: 'end-to-end',
   what: `send to webhook arrival at ${PER_SECOND} packages/s, fan-out 1`,
   metrics: [
-    { id: 'end_to_end_p50_ms', label: `p50 at ${PER_SECOND}/s`, unit: 'milliseconds', better: 'lower' },
-    { id: 'end_to_end_p99_ms', label: `p99 at ${PER_SECOND}/s`, unit: 'milliseconds', better: 'lower' },
+    { id: 'end_to_end_p50_ms', label: `p50 at ${PER_SECOND}/s, ms`, better: 'lower' },
+    { id: 'end_to_end_p99_ms', label: `p99 at ${PER_SECOND}/s, ms`, better: 'lower' },
   ],
   turnSeconds: 6,
   async measure(rig, exchange, turn) {
@@ -119,7 +106,7 @@ const endToEnd: Comparison = {
       ...END_TO_END_SPAN,
       fanOut: 1,
       // The same arrivals for both revisions of a round.
-      poisson: { perSecond: PER_SECOND, seed: turn },
+      arrivals: { perSecond: PER_SECOND, poissonSeed: turn },
       packages: enoughForPoisson(PER_SECOND, END_TO_END_SPAN),
     })
     return [p50Ms, p99Ms]

@@ -1,8 +1,9 @@
+import { execFile } from 'node:child_process'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { UsageError } from '../command-line.ts'
-import { runCommand } from '../processes/run-command.ts'
 
 const REPOSITORY = fileURLToPath(new URL('../../..', import.meta.url))
 const GIT_LIMIT_MS = 60_000
@@ -19,22 +20,25 @@ export interface Revision {
   readonly program: string
 }
 
-const git = (...args: string[]) => runCommand('git', args, { cwd: REPOSITORY, limitMs: GIT_LIMIT_MS })
+const run = promisify(execFile)
+
+const git = async (...args: string[]) =>
+  (await run('git', args, { cwd: REPOSITORY, timeout: GIT_LIMIT_MS })).stdout.trim()
 
 /** Resolves a name to a commit. */
 export async function resolveRevision(ref: string): Promise<string> {
   // git would parse it as an option.
   if (ref.startsWith('-')) throw new UsageError(`${ref} is not the name of a revision.`)
   try {
-    return (await git('rev-parse', '--verify', '--quiet', `${ref}^{commit}`)).trim()
+    return await git('rev-parse', '--verify', '--quiet', `${ref}^{commit}`)
   } catch {
     throw new UsageError(`--against ${ref}: git knows no such revision here.`)
   }
 }
 
 /** The current commit, with a mark if the working tree has changes. */
-export async function describeWorkingTree(): Promise<string> {
-  return (await git('describe', '--always', '--dirty', '--exclude=*')).trim()
+export function describeWorkingTree(): Promise<string> {
+  return git('describe', '--always', '--dirty', '--exclude=*')
 }
 
 /** Checks out a commit in a folder and installs it. The stack removes the worktree, even after a partial installation. */
@@ -57,8 +61,8 @@ export async function checkOut(
     const env = Object.fromEntries(
       Object.entries(process.env).filter(([name]) => !OWN_NPM_VARIABLES.test(name)),
     )
-    const options = { cwd: path, env, limitMs: INSTALL_LIMIT_MS, signal: stop.signal }
-    await runCommand('npm', ['ci', '--no-audit', '--no-fund', '--prefer-offline'], options)
+    const options = { cwd: path, env, timeout: INSTALL_LIMIT_MS, signal: stop.signal }
+    await run('npm', ['ci', '--no-audit', '--no-fund', '--prefer-offline'], options)
   }
   isOver = install()
   await isOver

@@ -9,7 +9,6 @@ const comparison = (name: string, metrics: number, turnSeconds = 1): Comparison 
   metrics: Array.from({ length: metrics }, (_, i) => ({
     id: `${name}_${i}`,
     label: name,
-    unit: 'per_second',
     better: 'higher',
   })),
   turnSeconds,

@@ -67,14 +67,15 @@ const calls = {
   open(database: DatabaseTarget): void {
     sql = plainDriver(database, CONNECTIONS)
   },
-  /** Delivers all rows; returns their number and the duration. */
-  async deliverAll(): Promise<{ deliveries: number; milliseconds: number }> {
+  /** Delivers up to this many rows; returns their number and the duration. */
+  async deliver(most: number): Promise<{ deliveries: number; milliseconds: number }> {
     if (!sql) throw new Error('no database was opened')
     const from = performance.now()
     let deliveries = 0
-    for (let claimed = await claimOne(sql); claimed; claimed = await claimOne(sql)) {
+    for (; deliveries < most; deliveries++) {
+      const claimed = await claimOne(sql)
+      if (!claimed) break
       await deliverOne(sql, claimed)
-      deliveries++
     }
     return { deliveries, milliseconds: performance.now() - from }
   },

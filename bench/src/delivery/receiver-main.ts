@@ -4,6 +4,7 @@ import { createServer, type TLSSocket } from 'node:tls'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { answerCalls } from '../processes/calls.ts'
 import { sharedNow } from '../processes/shared-clock.ts'
+import { HANGING_PATH } from './hanging-path.ts'
 
 const NO_CONTENT = 'HTTP/1.1 204 No Content\r\n\r\n'
 const HEAD_END = '\r\n\r\n'
@@ -14,21 +15,25 @@ export interface Arrival {
   readonly deliveryId: string
   readonly packageId: string
   readonly at: number
+  /** Whether its endpoint never hangs. */
+  readonly isHealthy: boolean
 }
 
 const arrivals = new Map<string, Arrival>()
-let hangingPrefix: string | undefined
+let healthy = 0
+let isHanging = false
 const hung = new Set<TLSSocket>()
 
-/** Responds with 204 for every path, except for paths that hang. */
+/** Responds with 204, unless the path hangs. */
 function onRequest(socket: TLSSocket, head: string, body: string): void {
   const deliveryId = /\r\nsvc-delivery-id: *(\S+)/i.exec(head)?.[1] ?? ''
+  const isHealthy = !head.startsWith(`POST ${HANGING_PATH}`)
   if (!arrivals.has(deliveryId)) {
     const packageId = /"package_id":"([^"]+)"/.exec(body)?.[1] ?? ''
-    arrivals.set(deliveryId, { deliveryId, packageId, at: sharedNow() })
+    arrivals.set(deliveryId, { deliveryId, packageId, at: sharedNow(), isHealthy })
+    if (isHealthy) healthy++
   }
-  const path = head.slice('POST '.length, head.indexOf(' ', 'POST '.length))
-  if (hangingPrefix !== undefined && path.startsWith(hangingPrefix)) hung.add(socket)
+  if (isHanging && !isHealthy) hung.add(socket)
   else socket.write(NO_CONTENT, 'latin1')
 }
 
@@ -71,24 +76,26 @@ const calls = {
     }
     return port
   },
-  /** Requests to paths with this prefix hang; undefined answers the waiting ones. */
-  hang(prefix: string | undefined): void {
-    hangingPrefix = prefix
-    if (prefix !== undefined) return
+  /** Whether requests to the hanging path get no response; false also answers the waiting ones. */
+  hang(shall: boolean): void {
+    isHanging = shall
+    if (shall) return
     for (const socket of hung) socket.write(NO_CONTENT, 'latin1')
     hung.clear()
   },
   forget(): void {
     arrivals.clear()
+    healthy = 0
   },
   /** Waits until this many deliveries have arrived since `forget`; repeated attempts do not count. */
-  async arrivals(count: number, limitMs: number): Promise<Arrival[]> {
-    for (const from = performance.now(); arrivals.size < count; await sleep(WAIT_STEP_MS)) {
+  async arrivals(count: number, limitMs: number, isHealthyOnly = false): Promise<Arrival[]> {
+    const arrived = () => (isHealthyOnly ? healthy : arrivals.size)
+    for (const from = performance.now(); arrived() < count; await sleep(WAIT_STEP_MS)) {
       if (performance.now() - from > limitMs) {
-        throw new Error(`${arrivals.size} of ${count} deliveries arrived within ${limitMs} ms`)
+        throw new Error(`${arrived()} of ${count} deliveries arrived within ${limitMs} ms`)
       }
     }
-    return [...arrivals.values()]
+    return [...arrivals.values()].filter(({ isHealthy }) => isHealthy || !isHealthyOnly)
   },
 }
 

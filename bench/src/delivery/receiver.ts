@@ -39,8 +39,9 @@ export async function untilDelivered(
   { process }: Receiver,
   deliveries: number,
   limitMs: number,
+  isHealthyOnly = false,
 ): Promise<readonly Arrival[]> {
-  const arrivals = await process.call('arrivals', deliveries, limitMs)
+  const arrivals = await process.call('arrivals', deliveries, limitMs, isHealthyOnly)
   await sleep(RECORDING_MS)
   return arrivals
 }

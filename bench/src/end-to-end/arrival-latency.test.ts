@@ -6,7 +6,12 @@ const sent = [
   { packageId: 'pkg_a', at: 1_000 },
   { packageId: 'pkg_b', at: 1_100 },
 ]
-const arrival = (packageId: string, at: number) => ({ deliveryId: `dlv_${packageId}_${at}`, packageId, at })
+const arrival = (packageId: string, at: number) => ({
+  deliveryId: `dlv_${packageId}_${at}`,
+  packageId,
+  at,
+  isHealthy: true,
+})
 
 test('the latency of every webhook starts at the due time of its package', () => {
   const arrivals = [

@@ -1,10 +1,12 @@
 import type { Layout } from '../exchange/delivering-exchange.ts'
 
-/** Packages a second; `full` is 64 clients that send as fast as they can. */
-export type LoadLevel = 'full' | 250 | 50
+/** Packages a second. `full`: 64 clients send as fast as they can. `alone`: no package is under way beside another one. */
+export type LoadLevel = 'full' | 250 | 50 | 'alone'
 
 /** One line of the table. */
 export interface Combination {
+  readonly id: string
+  readonly label: string
   readonly layout: Layout
   readonly fanOut: number
   readonly load: LoadLevel
@@ -24,13 +26,14 @@ export type Loads = ReadonlyMap<number, readonly LoadLevel[]>
 /** In the order of the table. */
 export function combinationsOf(loads: Loads): Combination[] {
   return [...loads].flatMap(([fanOut, levels]) =>
-    levels.flatMap((load) => LAYOUTS.map((layout) => ({ layout, fanOut, load }))),
+    levels.flatMap((load) =>
+      LAYOUTS.map((layout) => ({
+        id: `end_to_end_${layout}_fan_out_${fanOut}_${typeof load === 'number' ? `at_${load}` : load}`,
+        label: `${layout}, fan-out ${fanOut}, ${typeof load === 'number' ? `${load}/s` : load}`,
+        layout,
+        fanOut,
+        load,
+      })),
+    ),
   )
 }
-
-/** In snake case, for the JSON file. */
-export const idOf = ({ layout, fanOut, load }: Combination) =>
-  `end_to_end_${layout}_fan_out_${fanOut}_${load === 'full' ? load : `at_${load}`}`
-
-export const labelOf = ({ layout, fanOut, load }: Combination) =>
-  `${layout}, fan-out ${fanOut}, ${load === 'full' ? 'full load' : `${load}/s`}`

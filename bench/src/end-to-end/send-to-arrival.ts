@@ -1,3 +1,5 @@
+import type { MemberColumn } from '../area.ts'
+import { HANGING_SHARE } from '../delivery/hanging-path.ts'
 import { untilDelivered } from '../delivery/receiver.ts'
 import { pidsOf, type DeliveringExchange, type Rig } from '../exchange/delivering-exchange.ts'
 import { CLIENTS } from '../exchange/market.ts'
@@ -14,8 +16,10 @@ export interface Sending {
   readonly fanOut: number
   readonly rampMs: number
   readonly measureMs: number
-  /** Poisson arrivals at this rate with this seed; otherwise 64 clients send as fast as possible. */
-  readonly poisson?: { readonly perSecond: number; readonly seed: number } | undefined
+  /** An open loop at this rate, of Poisson arrivals if there is a seed; otherwise 64 clients send as fast as possible. */
+  readonly arrivals?: { readonly perSecond: number; readonly poissonSeed?: number }
+  /** Only endpoints that never hang are waited for and measured. */
+  readonly isHealthyOnly?: boolean
   /** Packages to prepare beforehand. */
   readonly packages: number
 }
@@ -35,11 +39,22 @@ export interface SendToArrival {
   readonly drainSeconds: number
 }
 
+export const SEND_TO_ARRIVAL: readonly MemberColumn<SendToArrival>[] = [
+  { member: 'packagesPerSecond', id: 'packages_per_second', head: 'packages/s' },
+  { member: 'deliveriesPerSecond', id: 'deliveries_per_second', head: 'deliveries/s' },
+  { member: 'p50Ms', id: 'p50_ms', head: 'p50 ms' },
+  { member: 'p99Ms', id: 'p99_ms', head: 'p99 ms' },
+  { member: 'serviceMicroseconds', id: 'service_cpu_us', head: 'service µs' },
+  { member: 'postgresMicroseconds', id: 'postgres_cpu_us', head: 'database µs' },
+  { member: 'megabytes', id: 'memory_mb', head: 'memory MB' },
+  { member: 'drainSeconds', id: 'drain_seconds', head: 'drain s' },
+]
+
 /** From the time a package is due to be sent to the arrival of its webhooks in another process. */
 export async function sendToArrival(
   { load, receiver, postgres }: Rig,
   exchange: DeliveringExchange,
-  { fanOut, rampMs, measureMs, poisson, packages }: Sending,
+  { fanOut, rampMs, measureMs, arrivals: rate, packages, isHealthyOnly = false }: Sending,
 ): Promise<SendToArrival> {
   const target = await exchange.target()
   const stock = exchange.stock(fanOut)
@@ -54,12 +69,14 @@ export async function sendToArrival(
     rampMs,
     measureMs,
     isTraced: true,
-    ...(poisson && { perSecond: poisson.perSecond, poissonSeed: poisson.seed }),
+    ...rate,
   })
   const megabytes = pidsOf(exchange).reduce((sum, pid) => sum + residentMegabytes(pid), 0)
-  const arrivals = await untilDelivered(receiver, sent.length * fanOut, ARRIVAL_LIMIT_MS)
+  const endpoints = isHealthyOnly ? Math.round(fanOut * (1 - HANGING_SHARE)) : fanOut
+  const expected = sent.length * endpoints
+  const arrivals = await untilDelivered(receiver, expected, ARRIVAL_LIMIT_MS, isHealthyOnly)
   const { latencies, deliveries, firstSend, lastSend, lastArrival } = arrivalLatencies(sent, arrivals, {
-    fanOut,
+    fanOut: endpoints,
     rampMs,
   })
   const [service = 0, database = 0] = used().map((seconds) => (seconds * 1e6) / deliveries)

@@ -1,5 +1,5 @@
 import type { Organization } from '@agent-exchange/testkit'
-import { registerEndpoints } from '../delivery/endpoints.ts'
+import { HANGING_PATH, HANGING_SHARE } from '../delivery/hanging-path.ts'
 import type { Receiver } from '../delivery/receiver.ts'
 import type { LoadProcess } from '../load/load.ts'
 import type { Target } from '../load/stock.ts'
@@ -24,16 +24,24 @@ export interface DeliveringOptions {
   readonly senders: number
   /** Receiving organizations by the number of webhook endpoints that each of them has. */
   readonly receivers: ReadonlyMap<number, number>
+  /** Whether a tenth of the endpoints can hang. */
+  readonly canHang?: boolean
   /** The command `aex` of another revision. */
   readonly program?: string
 }
 
 /** Starts the processes of an exchange whose organizations exist. */
-export type StartProcesses = (layout: Layout, name: string) => Promise<DeliveringExchange>
+export type StartProcesses = (
+  layout: Layout,
+  name: string,
+  env?: Readonly<Record<string, string>>,
+) => Promise<DeliveringExchange>
 
 /** An exchange that accepts packages and delivers webhooks. Only its public contract is used. */
 export interface DeliveringExchange extends AsyncDisposable {
   readonly layout: Layout
+  readonly exchange: Exchange
+  readonly senders: readonly Organization[]
   readonly api: Served
   /** The process that delivers. */
   worker: Served
@@ -51,7 +59,7 @@ export async function provision(
   bed: TestBed,
   { load, receiver: { settings, origins } }: Rig,
   cleanup: AsyncDisposableStack,
-  { name, senders: senderCount, receivers, program }: DeliveringOptions,
+  { name, senders: senderCount, receivers, canHang = false, program }: DeliveringOptions,
 ): Promise<StartProcesses> {
   const exchange = cleanup.use(await bed.exchange(name, { ...settings, AEX_ROLE: 'api' }, program))
   const senders = await makeOrganizations(exchange.world, 'sender', senderCount)
@@ -62,16 +70,20 @@ export async function provision(
       kind: 'packages',
       senders: senders.map(toParty),
       receivers: to.map(toParty),
-      receipts: { by: 'api' },
+      needsReceipts: true,
     })
   // Senders to each other, because none of them has an endpoint.
   await order(0, [...senders.slice(1), ...senders.slice(0, 1)])
-  for (const [fanOut, organizations] of await makeReceivers(exchange, receivers, origins)) {
+  const urls = origins.map((origin, i) => {
+    const hangs = canHang && (i * HANGING_SHARE) % 1 === 0
+    return `${origin}${hangs ? HANGING_PATH : '/hook'}`
+  })
+  for (const [fanOut, organizations] of await makeReceivers(exchange, receivers, urls))
     await order(fanOut, organizations)
-  }
   // The measured processes are started later.
   await exchange.service[Symbol.asyncDispose]()
-  return (layout, part) => startProcesses(exchange, { layout, part, settings, senders, stock })
+  return (layout, part, env = {}) =>
+    startProcesses(exchange, { layout, part, settings: { ...settings, ...env }, senders, stock })
 }
 
 interface ProcessOptions {
@@ -96,6 +108,8 @@ async function startProcesses(
   const processes = undo.move()
   return {
     layout,
+    exchange,
+    senders,
     api,
     worker,
     tokens,
@@ -119,21 +133,29 @@ export function endpointsOf(receivers: ReadonlyMap<number, number>): number {
 async function makeReceivers(
   { world }: Exchange,
   receivers: ReadonlyMap<number, number>,
-  origins: readonly string[],
+  urls: readonly string[],
 ): Promise<Map<number, Organization[]>> {
   const made = new Map<number, Organization[]>()
   let used = 0
   for (const [fanOut, count] of receivers) {
     const organizations = await makeOrganizations(world, 'receiver', count)
     for (const organization of organizations) {
-      const own = origins.slice(used, used + fanOut)
+      await registerEndpoints(organization, urls.slice(used, used + fanOut))
       used += fanOut
-      await registerEndpoints(
-        organization,
-        own.map((origin) => `${origin}/hook`),
-      )
     }
     made.set(fanOut, organizations)
   }
   return made
+}
+
+/** Registers webhook endpoints of an organization. */
+export async function registerEndpoints(
+  owner: Organization,
+  urls: readonly string[],
+  event_types: readonly string[] = ['package.accepted'],
+): Promise<void> {
+  for (const url of urls) {
+    const answer = await owner.post('/v1/webhook-endpoints', { url, event_types })
+    if (answer.status !== 201) throw new Error(answer.text)
+  }
 }

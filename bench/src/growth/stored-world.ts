@@ -1,190 +1,88 @@
-import { createHash } from 'node:crypto'
-import { draftPackage, freshId, submit, type Organization, type World } from '@agent-exchange/testkit'
-import { open, type DatabaseTarget } from '../exchange/postgres-server.ts'
-import { copyRows, nameSql, type Replacement } from './copy-rows.ts'
-import { organizationTemplates, templatesOf, type RowTemplate } from './row-templates.ts'
+import { freshId, type Organization } from '@agent-exchange/testkit'
+import type { Exchange } from '../exchange/exchange.ts'
+import { CLIENTS } from '../exchange/market.ts'
+import { makeOrganizations, toParty, tokensFor } from '../exchange/parties.ts'
+import { startLoad } from '../load/load.ts'
 
-/** Senders, and as many receivers, that exist beside the real organizations. */
-const CROWD = 5_000
+const SENDERS = 32
+const RECEIVERS = 200
 const DEEP_THREAD = 10_000
-const ROWS_AT_ONCE = 5_000
-const CONNECTIONS = 4
-const LOADERS = 2
+/** Only downloads read content, and a million packages of 12 KB would take 12 GB more. */
+const PLAINTEXT_BYTES = 200
+/** Packages that are made before they are sent. */
+const STEP = 5_000
+const ACCEPTED = 202
+const STEP_LIMIT_MS = 600_000
+const KNOWN_PACKAGES = 1_000
 
-/** An exchange with much data: many organizations, a long stream, a long thread. */
-export interface StoredWorld {
+/** An exchange with much data: many packages, a long stream, a long thread. */
+export interface StoredWorld extends AsyncDisposable {
   readonly sender: Organization
   /** Receives every second package. */
   readonly busy: Organization
   /** The other party of the deep thread. */
   readonly partner: Organization
   readonly deepThread: string
-  /** Names of a package that the busy organization received. */
-  anyPackage(): { packageId: string; threadId: string }
-  /** Copies packages until this many are stored. */
+  /** A package that the busy organization received. */
+  anyPackage(): { readonly packageId: string; readonly threadId: string }
+  /** Sends packages until this many are stored. */
   grow(to: number, progress: (done: number) => void): Promise<void>
 }
 
-export async function makeStoredWorld(world: World, database: DatabaseTarget): Promise<StoredWorld> {
-  const [sender, busy, partner] = await Promise.all(
-    ['growth_a', 'growth_b', 'growth_c'].map((name) => world.organization(name)),
-  )
+export async function makeStoredWorld({ world, service }: Exchange): Promise<StoredWorld> {
+  const senders = await makeOrganizations(world, 'growth_sender', SENDERS)
+  const receivers = await makeOrganizations(world, 'growth_receiver', RECEIVERS)
+  const [sender] = senders
+  const [busy, partner] = receivers
   if (!sender || !busy || !partner) throw new Error('nobody to trade')
-  const usual = await sendOne(sender, busy, database)
-  const deep = await sendOne(sender, partner, database)
-  await addCrowd(sender, database)
-  await deepen(deep, database)
+  const load = startLoad()
+  const tokens = tokensFor(senders, service)
+  const deepThread = freshId('thread')
+  const kind = { kind: 'packages', needsReceipts: true, plaintextBytes: PLAINTEXT_BYTES } as const
+  await load.call('createStock', {
+    ...kind,
+    name: 'usual',
+    senders: senders.map(toParty),
+    // Pairs are formed in turns, so every second receiver is the busy one.
+    receivers: receivers.slice(2).flatMap((other) => [toParty(busy), toParty(other)]),
+  })
+  await load.call('createStock', {
+    ...kind,
+    name: 'deep',
+    senders: [toParty(sender)],
+    receivers: [toParty(partner)],
+    threadId: deepThread,
+  })
+  const send = async (stock: string, packages: number) => {
+    const target = { url: service.url, tokens: await tokens.fresh() }
+    await load.call('fill', stock, packages, target)
+    await load.call('connect', target, CLIENTS)
+    const source = { kind: 'stock', stock, most: packages } as const
+    await load.call('run', { target, source, status: ACCEPTED, rampMs: 0, measureMs: STEP_LIMIT_MS })
+  }
+  const sendAll = async (stock: string, packages: number, progress: (done: number) => void) => {
+    for (let done = 0; done < packages;) {
+      const step = Math.min(STEP, packages - done)
+      await send(stock, step)
+      progress((done += step))
+    }
+  }
+  await sendAll('deep', DEEP_THREAD, () => undefined)
   let stored = 0
+  let known: readonly { packageId: string; threadId: string }[] = []
   return {
     sender,
     busy,
     partner,
-    deepThread: deep.metadata.thread_id,
-    anyPackage() {
-      const n = 2 * Math.floor((Math.random() * stored) / 2) + 1
-      return { packageId: nameIn('pkg', 'package', n), threadId: nameIn('thread', 'thread', n) }
-    },
+    deepThread,
+    anyPackage: () => known[Math.floor(Math.random() * known.length)] ?? { packageId: '', threadId: '' },
     async grow(to, progress) {
-      const ranges: { from: number; to: number }[] = []
-      for (let from = stored + 1; from <= to; from += ROWS_AT_ONCE) {
-        ranges.push({ from, to: Math.min(to, from + ROWS_AT_ONCE - 1) })
-      }
-      await using db = open(database, CONNECTIONS)
-      const [stream] = await db<{ last: number }[]>`
-        select last_sequence as last from notification_stream where organization_id = ${busy.organizationId}`
-      // Existing notifications of the busy organization keep their numbers.
-      const others = (stream?.last ?? 0) - Math.floor((stored + 1) / 2)
-      const replace = inCrowd(usual, busy, others)
-      let done = stored
-      const loader = async () => {
-        for (let range = ranges.shift(); range; range = ranges.shift()) {
-          await copyRows(db, usual.templates, { kind: 'usual', ...range, replace })
-          done += range.to - range.from + 1
-          progress(done)
-        }
-      }
-      await Promise.all(Array.from({ length: LOADERS }, loader))
+      await sendAll('usual', to - stored, (done) => progress(stored + done))
       stored = to
-      await settle(database)
+      known = await world.sql<{ packageId: string; threadId: string }[]>`
+        select package_id as "packageId", thread_id as "threadId" from package
+        where recipient_org_id = ${busy.organizationId} order by md5(package_id) limit ${KNOWN_PACKAGES}`
     },
+    [Symbol.asyncDispose]: () => load[Symbol.asyncDispose](),
   }
-}
-
-interface Sample {
-  readonly from: Organization
-  readonly to: Organization
-  readonly metadata: Awaited<ReturnType<typeof draftPackage>>['metadata']
-  readonly templates: readonly RowTemplate[]
-}
-
-async function sendOne(from: Organization, to: Organization, database: DatabaseTarget): Promise<Sample> {
-  const draft = await draftPackage(from, to)
-  // An id of this form becomes another one in each copy.
-  const answer = await submit(from, draft, { correlationId: freshId('corr') })
-  if (answer.status !== 202) throw new Error(answer.text)
-  await using db = open(database)
-  return { from, to, metadata: draft.metadata, templates: await templatesOf(db, draft.metadata) }
-}
-
-const nameIn = (prefix: string, what: string, n: number) =>
-  `${prefix}_${createHash('md5').update(`${what} ${n}`).digest('hex')}`
-
-/** Copy n: from one of the crowd to another, or, every second time, to the busy organization. */
-function inCrowd({ from, to, metadata }: Sample, busy: Organization, others: number) {
-  const [sender, receiver] = [`((n - 1) % ${CROWD})`, `((n / 2 - 1) % ${CROWD})`]
-  const isBusy = 'n % 2 = 1'
-  return (template: RowTemplate): Replacement[] => [
-    [metadata.package_id, nameSql('pkg', 'package')],
-    [metadata.thread_id, nameSql('thread', 'thread')],
-    [from.organizationId, `'org_growth_s' || ${sender}`],
-    [from.agentId, `'agent_growth_s' || ${sender}`],
-    [
-      to.organizationId,
-      `case when ${isBusy} then '${busy.organizationId}' else 'org_growth_r' || ${receiver} end`,
-    ],
-    [to.agentId, `case when ${isBusy} then '${busy.agentId}' else 'agent_growth_r' || ${receiver} end`],
-    ...sequenceIn(template, from.organizationId, {
-      own: `((n - 1) / ${CROWD} + 1)`,
-      other: `(case when ${isBusy} then (n + 1) / 2 + ${others} else (n / 2 - 1) / ${CROWD} + 1 end)`,
-    }),
-  ]
-}
-
-/** Numbers in both spellings: as a column, and inside the notification's own JSON. */
-function sequenceIn(
-  { table, text }: RowTemplate,
-  sender: string,
-  { own, other }: { own: string; other: string },
-): Replacement[] {
-  if (table !== 'notification') return []
-  const row = JSON.parse(text) as { organization_id: string; sequence: number }
-  const next = row.organization_id === sender ? own : other
-  return [
-    [`"sequence":${row.sequence},`, `'"sequence":' || ${next} || ','`],
-    [`\\"sequence\\":${row.sequence},`, `'\\"sequence\\":' || ${next} || ','`],
-  ]
-}
-
-/** Of an audit record, as columns and inside its entries. */
-function positionsIn({ table, text }: RowTemplate): Replacement[] {
-  if (table !== 'audit_record') return []
-  const { last_position: last } = JSON.parse(text) as { last_position: number }
-  const moved = (position: number) => `(${position} + n * ${last})`
-  return [
-    [`"first_position":1,`, `'"first_position":' || ${moved(1)} || ','`],
-    [`"last_position":${last},`, `'"last_position":' || ${moved(last)} || ','`],
-    ...Array.from({ length: last }, (_, index): Replacement => [
-      `\\"position\\":${index + 1},`,
-      `'\\"position\\":' || ${moved(index + 1)} || ','`,
-    ]),
-  ]
-}
-
-/** A thread of ten thousand packages between two organizations. */
-async function deepen({ from, metadata, templates }: Sample, database: DatabaseTarget): Promise<void> {
-  await using db = open(database)
-  const ofPackage = templates.filter(({ table }) => table !== 'thread')
-  const replace = (template: RowTemplate): Replacement[] => {
-    const { sequence } = JSON.parse(template.text) as { sequence?: number }
-    const next = `(n + ${sequence ?? 0})`
-    return [
-      [metadata.package_id, nameSql('pkg', 'deep')],
-      [metadata.thread_id, `'${metadata.thread_id}'`],
-      [`"thread_position":1,`, `'"thread_position":' || (n + 1) || ','`],
-      ...positionsIn(template),
-      ...sequenceIn(template, from.organizationId, { own: next, other: next }),
-    ]
-  }
-  for (let start = 1; start < DEEP_THREAD; start += ROWS_AT_ONCE) {
-    const to = Math.min(DEEP_THREAD, start + ROWS_AT_ONCE) - 1
-    await copyRows(db, ofPackage, { kind: 'deep', from: start, to, replace })
-  }
-  await db`
-    update thread set package_count = (select count(*) from package where thread_id = ${metadata.thread_id}),
-      audit_count = (select max(last_position) from audit_record where thread_id = ${metadata.thread_id})
-    where thread_id = ${metadata.thread_id}`
-}
-
-async function addCrowd({ organizationId, agentId }: Organization, database: DatabaseTarget): Promise<void> {
-  await using db = open(database)
-  const templates = await organizationTemplates(db, organizationId, agentId)
-  for (const kind of ['s', 'r']) {
-    const replace = (): Replacement[] => [
-      [organizationId, `'org_growth_${kind}' || n`],
-      [agentId, `'agent_growth_${kind}' || n`],
-    ]
-    await copyRows(db, templates, { kind, from: 0, to: CROWD - 1, replace })
-  }
-}
-
-/** Updates counters to the streams, and runs vacuum. */
-async function settle(database: DatabaseTarget): Promise<void> {
-  await using db = open(database)
-  await db.begin(async (tx) => {
-    await tx`set local statement_timeout = 0`
-    await tx`
-      insert into notification_stream (organization_id, last_sequence)
-      select organization_id, max(sequence) from notification group by organization_id
-      on conflict (organization_id) do update set last_sequence = excluded.last_sequence`
-  })
 }

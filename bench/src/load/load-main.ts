@@ -1,17 +1,14 @@
 /** The load generator process, started by `startLoad`. */
 
-import type { Party } from '../exchange/parties.ts'
 import { answerCalls } from '../processes/calls.ts'
-import { openAll, type Address, type Connection, type Outgoing } from './connection.ts'
+import { openAll, type Address, type Connection } from './connection.ts'
 import { seeded } from '../random.ts'
 import { sharedTime } from '../processes/shared-clock.ts'
-import { closedLoop, openLoop, type Next, type OnSend, type Span } from './loops.ts'
-import type { Outcome } from './outcome.ts'
-import { stockOfPackages, stockOfReceipts, type ReceiptSource } from './package-stock.ts'
+import { closedLoop, openLoop, type Next, type OnSend, type Outcome, type Span } from './loops.ts'
 import { poissonSchedule, steadySchedule } from './schedule.ts'
-import type { Stock, Target } from './stock.ts'
+import { createStock, get, post, type Stock, type StockOrder, type Target } from './stock.ts'
 
-/** The source of requests: a stock, or URLs that are read repeatedly. */
+/** The source of requests: a stock, or requests that are repeated. */
 export type Source = StockSource | ReadSource | PostSource
 
 export interface StockSource {
@@ -28,11 +25,11 @@ export interface ReadSource {
   readonly reads: readonly { readonly path: string; readonly sender: number }[]
 }
 
-/** The same bodies again and again, to a server that needs neither token nor key. */
+/** The same bodies again and again, each time with another idempotency key. */
 export interface PostSource {
   readonly kind: 'posts'
   readonly path: string
-  readonly bodies: readonly Uint8Array[]
+  readonly posts: readonly { readonly body: Uint8Array; readonly sender: number }[]
 }
 
 export interface Load extends Span {
@@ -56,15 +53,6 @@ export interface LoadOutcome extends Outcome {
   readonly sent: readonly SentPackage[]
 }
 
-export interface StockOrder {
-  readonly name: string
-  readonly kind: 'packages' | 'receipts'
-  readonly senders: readonly Party[]
-  readonly receivers: readonly Party[]
-  /** How policy receipts for the packages get into the service, if they are needed. */
-  readonly receipts?: ReceiptSource
-}
-
 const stocks = new Map<string, Stock>()
 let connections: readonly Connection[] = []
 
@@ -74,41 +62,22 @@ function stockOf(name: string): Stock {
   return stock
 }
 
-function requestsFor(source: Source, { url, tokens }: Target): Next {
-  const { host } = new URL(url)
+function requestsFor(source: Source, target: Target): Next {
+  let at = 0
   if (source.kind === 'stock') {
     const stock = stockOf(source.stock)
-    const next = source.isRepeated ? stock.cycle(host, tokens) : stock.take(host, tokens)
-    return source.most === undefined ? next : limited(next, source.most)
+    const next = source.isRepeated ? stock.cycle(target) : stock.take(target)
+    return () => (at++ < (source.most ?? Infinity) ? next() : undefined)
   }
-  return inTurn(source.kind === 'reads' ? readsOf(source, host, tokens) : postsOf(source, host))
-}
-
-function readsOf({ reads }: ReadSource, host: string, tokens: readonly string[]): Outgoing[] {
-  return reads.map(({ path, sender }) => ({
-    head:
-      `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${tokens[sender] ?? ''}\r\n` +
-      'X-Correlation-ID: corr_bench\r\n\r\n',
-  }))
-}
-
-function postsOf({ path, bodies }: PostSource, host: string): Outgoing[] {
-  return bodies.map((body) => ({
-    head:
-      `POST ${path} HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\n` +
-      `Content-Length: ${body.length}\r\n\r\n`,
-    body,
-  }))
-}
-
-function limited(next: Next, most: number): Next {
-  let left = most
-  return () => (left-- > 0 ? next() : undefined)
-}
-
-function inTurn(requests: readonly Outgoing[]): Next {
-  let at = 0
-  return () => requests[at++ % requests.length]
+  if (source.kind === 'reads') {
+    const requests = source.reads.map(({ path, sender }) => get(target, path, sender))
+    return () => requests[at++ % requests.length]
+  }
+  const { path, posts } = source
+  return () => {
+    const one = posts[at % posts.length]
+    return one && post(target, { path, ...one, id: `${process.pid}_${performance.now()}_${at++}` })
+  }
 }
 
 function scheduleOf({ perSecond, poissonSeed }: Load) {
@@ -119,9 +88,8 @@ function scheduleOf({ perSecond, poissonSeed }: Load) {
 }
 
 const calls = {
-  async createStock({ name, kind, senders, receivers, receipts }: StockOrder): Promise<void> {
-    const stock = kind === 'packages' ? stockOfPackages(receipts) : stockOfReceipts
-    stocks.set(name, await stock(senders, receivers))
+  async createStock(order: StockOrder): Promise<void> {
+    stocks.set(order.name, await createStock(order))
   },
   fill: (name: string, count: number, target?: Target): Promise<void> => stockOf(name).fill(count, target),
   /** Opens connections before time and CPU are measured, to exclude handshakes. */

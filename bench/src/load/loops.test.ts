@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
-import { Timeline } from './timeline.fixture.ts'
 import { openAll, type Outgoing } from './connection.ts'
 import { closedLoop, openLoop, type Sender } from './loops.ts'
 import { steadySchedule } from './schedule.ts'
@@ -68,14 +67,15 @@ async function runOpenLoop(
   schedule: readonly number[],
   { senders, answerMs, rampMs = 0 }: { senders: number; answerMs: number; rampMs?: number },
 ) {
-  const timeline = new Timeline()
+  let now = 0
+  const waiting: { readonly at: number; readonly wake: () => void }[] = []
   const sleep = (milliseconds: number) =>
-    new Promise<void>((resolve) => timeline.after(milliseconds, resolve))
+    new Promise<void>((wake) => waiting.push({ at: now + milliseconds, wake }))
   const sent: { readonly due: number; readonly at: number }[] = []
   const due: number[] = []
   const sender: Sender = {
     async send() {
-      sent.push({ due: due[sent.length] ?? Number.NaN, at: timeline.now })
+      sent.push({ due: due[sent.length] ?? Number.NaN, at: now })
       await sleep(answerMs)
       return 204
     },
@@ -86,10 +86,10 @@ async function runOpenLoop(
     Array.from({ length: senders }, () => sender),
     () => post('a'),
     { rampMs, measureMs: 100 - rampMs, status: 204, schedule },
-    { onSend: (_, at) => void due.push(at), time: { now: () => timeline.now, sleep } },
+    { onSend: (_, at) => void due.push(at), time: { now: () => now, sleep } },
   ).finally(() => (isOver = true))
-  for (let millisecond = 0; !isOver && millisecond < 1_000; millisecond++) {
-    timeline.run(millisecond)
+  for (; !isOver && now < 1_000; now++) {
+    for (const { at, wake } of waiting) if (at === now) wake()
     await new Promise(setImmediate)
   }
   return { outcome: await run, sent }

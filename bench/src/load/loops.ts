@@ -1,7 +1,33 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { percentiles } from '../statistics.ts'
 import type { Connection, Outgoing } from './connection.ts'
-import { outcomeOf, type Outcome } from './outcome.ts'
 import type { Schedule } from './schedule.ts'
-import { REAL_TIME, type Time } from './time.ts'
+
+/** The result of one run. */
+export interface Outcome {
+  readonly perSecond: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  /** All requests, including those outside the measured time. */
+  readonly requests: number
+}
+
+function outcomeOf(latencies: readonly number[], milliseconds: number, requests: number): Outcome {
+  const [p50Ms = Number.NaN, p99Ms = Number.NaN] = percentiles(latencies, [0.5, 0.99])
+  return { perSecond: (latencies.length * 1_000) / milliseconds, p50Ms, p99Ms, requests }
+}
+
+/** The clock of an open loop, in milliseconds. */
+export interface Time {
+  now(): number
+  sleep(milliseconds: number): Promise<unknown>
+}
+
+/** Timers have a resolution of one millisecond. */
+const REAL_TIME: Time = {
+  now: () => performance.now(),
+  sleep: (milliseconds) => sleep(Math.max(1, milliseconds)),
+}
 
 /** The next request, or nothing when all have been sent. */
 export type Next = () => Outgoing | undefined
@@ -14,7 +40,7 @@ export interface Span {
   readonly rampMs: number
   readonly measureMs: number
   /** The expected status; any other status ends the run. */
-  readonly status: number
+  readonly status: number | 'any'
 }
 
 /** Called for each request with the time from which its latency counts. */
@@ -98,9 +124,9 @@ export async function openLoop(
   return outcomeOf(latencies, measureMs, queue.length)
 }
 
-async function expectStatus(connection: Sender, outgoing: Outgoing, status: number): Promise<void> {
+async function expectStatus(connection: Sender, outgoing: Outgoing, status: Span['status']): Promise<void> {
   const got = await connection.send(outgoing)
-  if (got !== status) {
+  if (status !== 'any' && got !== status) {
     const [line] = outgoing.head.split('\r\n', 1)
     throw new Error(`${line} was answered ${got} instead of ${status}: ${connection.lastAnswer()}`)
   }

@@ -1,26 +1,25 @@
 import { randomBytes } from 'node:crypto'
 import { EMPTY_EDGE, LEAF_LENGTH, type TreeEdge } from '@agent-exchange/log'
-import { type Database, openDatabase } from '@agent-exchange/database'
+import type { Database } from '@agent-exchange/database'
 import { migrate } from '@agent-exchange/database/migrations'
 import { appendPending } from '../../../packages/service/src/features/transparency-log/append-to-tree.ts'
 import { latestPublished } from '../../../packages/service/src/features/transparency-log/checkpoint-store.ts'
 import { ensureLogState } from '../../../packages/service/src/features/transparency-log/log-state-store.ts'
 import { proveLeaf } from '../../../packages/service/src/features/transparency-log/prove-leaf.ts'
 import { cachedTiles } from '../../../packages/service/src/features/transparency-log/tile-store.ts'
-import type { PostgresServer } from '../exchange/postgres-server.ts'
+import { open, type PostgresServer } from '../exchange/postgres-server.ts'
 import { readServiceMigrations } from '@agent-exchange/service/migrations'
 
 /** What a transaction of the service queues under load. */
 const LEAVES_PER_BATCH = 20
+const CONNECTIONS = 10
 
 /** A log of random leaves in a database with fsync. */
 export async function openLogDatabase(postgres: PostgresServer): Promise<Database & AsyncDisposable> {
-  const { host, port, user, password, database } = await postgres.create('bench_log')
-  const target = `postgres://${user}:${password}@${host}:${port}/${database}`
-  const db = openDatabase({ target, maximumConnections: 10, applicationName: 'bench log' })
+  const db = open(await postgres.create('bench_log'), CONNECTIONS)
   await migrate(db, readServiceMigrations())
   await ensureLogState(db, 'bench.example/log')
-  return Object.assign(db, { [Symbol.asyncDispose]: () => db.end({ timeout: 5 }) })
+  return db
 }
 
 export async function queueLeaves(db: Database, leaves: number): Promise<void> {

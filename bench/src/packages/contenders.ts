@@ -1,111 +1,89 @@
-import { toParty, tokensFor, type Tokens } from '../exchange/parties.ts'
+import { tokensFor } from '../exchange/parties.ts'
 import type { TestBed } from '../exchange/test-bed.ts'
 import { marketOf, type Market } from '../exchange/market.ts'
 import { urlOf } from '../exchange/postgres-server.ts'
-import type { StockOrder, StockSource } from '../load/load-main.ts'
+import type { StockSource } from '../load/load-main.ts'
 import type { Served } from '../processes/serve.ts'
 import { makeNaiveDatabase } from '../reference/naive-database.ts'
 import { startReferenceProcess } from '../reference/reference-process.ts'
 import type { ReferenceServer } from '../reference/reference-settings.ts'
+import type { PackageServer } from './run-load.ts'
 
-export type ContenderName = 'spread' | 'floor' | 'hot' | 'naive' | 'tls' | 'bare' | 'socket' | 'unnamed'
-
-/** A server that accepts packages, and their source. */
-export interface Contender {
-  readonly name: ContenderName
+/** The id is the first part of the names of its figures. */
+export interface Contender extends PackageServer {
+  readonly id: string
   readonly label: string
-  readonly address: { readonly url: string; readonly ca?: string }
-  readonly pid: number
   /** False for the references. */
   readonly isService: boolean
-  readonly tokens: Tokens
-  readonly source: StockSource
 }
 
 /** Enough that no two requests in flight are equal. */
 const FLOOR_STOCK = 256
 
-/** Starts all contenders. The stack disposes of them. */
+/** Starts all contenders. The stack disposes of them. Contenders of a ratio are neighbours, so that a disturbance affects both. */
 export async function startContenders(
   bed: TestBed,
   cleanup: AsyncDisposableStack,
   { workers, isQuick }: { readonly workers: number; readonly isQuick: boolean },
 ): Promise<{ market: Market; contenders: readonly Contender[] }> {
   const market = await marketOf(bed)
-  const { exchange, senders, receivers, load, tokens } = market
-  const naiveDatabase = await makeNaiveDatabase(bed, exchange)
-  const reference = async (server: ReferenceServer) =>
-    cleanup.use(await startReferenceProcess(exchange, senders, { workers, server }))
-  const floor = await reference({ kind: 'floor' })
-  const bare = isQuick ? undefined : await reference({ kind: 'bare' })
-  const naive = await reference({ kind: 'naive', database: naiveDatabase })
-  const tls = cleanup.use(await exchange.serve('tls', await tlsSettings(bed), 'https'))
-  const socketUrl = bed.postgres.socketUrlOf(exchange.database)
-  const socket = isQuick
-    ? undefined
-    : cleanup.use(await exchange.serve('socket', { DATABASE_URL: socketUrl }))
-  // With a direct address, DATABASE_URL counts as a pooler: no statement has a name.
-  const directUrl = `${urlOf(exchange.database)}?application_name=direct`
-  const unnamed = isQuick
-    ? undefined
-    : cleanup.use(await exchange.serve('unnamed', { AEX_DATABASE_DIRECT_URL: directUrl }))
-
-  const order = (name: string, receiving: number, databaseUrl?: string): StockOrder => ({
-    name,
-    kind: 'packages',
-    senders: senders.map(toParty),
-    receivers: receivers.slice(0, receiving).map(toParty),
-    ...(databaseUrl !== undefined && {
-      receipts: { by: 'rows' as const, databaseUrl, template: market.template },
-    }),
-  })
-  await load.call('createStock', order('spread', receivers.length, urlOf(exchange.database)))
-  await load.call('createStock', order('hot', 1, urlOf(exchange.database)))
-  await load.call('createStock', order('naive', receivers.length, urlOf(naiveDatabase)))
-  await load.call('createStock', order('floor', receivers.length))
+  const { exchange, senders, load, tokens, order } = market
+  await load.call('createStock', order('spread', { needsReceipts: true }))
+  await load.call('createStock', order('hot', { needsReceipts: true }, 1))
+  await load.call('createStock', order('naive', { needsReceipts: true }))
+  await load.call('createStock', order('floor'))
   await load.call('fill', 'floor', FLOOR_STOCK)
 
-  const ours = (
-    name: ContenderName,
-    label: string,
-    at: Served,
-    stock: string,
-    certificate?: string,
-  ): Contender => ({
-    name,
+  const service = (id: string, label: string, at: Served, stock = 'spread', ca?: string): Contender => ({
+    id,
     label: `service${label}`,
-    address: { url: at.url, ...(certificate !== undefined && { ca: certificate }) },
+    address: { url: at.url, ca },
     pid: at.pid,
     isService: true,
-    tokens: at === exchange.service ? tokens : tokensFor(senders, at, certificate),
+    tokens: at === exchange.service ? tokens : tokensFor(senders, at, ca),
     source: { kind: 'stock', stock },
   })
-  const other = (
-    name: ContenderName,
+  const reference = async (
+    id: string,
     label: string,
-    at: { readonly url: string; readonly pid: number },
+    server: ReferenceServer,
     source: Omit<StockSource, 'kind'>,
-  ): Contender => ({
-    name,
-    label,
-    address: { url: at.url },
-    pid: at.pid,
-    isService: false,
-    tokens,
-    source: { kind: 'stock', ...source },
-  })
+  ): Promise<Contender> => {
+    const at = cleanup.use(await startReferenceProcess(exchange, senders, { workers, server }))
+    const address = { url: at.url }
+    return { id, label, address, pid: at.pid, isService: false, tokens, source: { kind: 'stock', ...source } }
+  }
+  const serve = async (id: string, label: string, env: Readonly<Record<string, string>>) =>
+    service(id, label, cleanup.use(await exchange.serve(id, env)))
+
   const repeated = { stock: 'floor', isRepeated: true }
+  const naive = { kind: 'naive', database: await makeNaiveDatabase(bed, exchange) } as const
+  const tls = cleanup.use(await exchange.serve('tls', await tlsSettings(bed), 'https'))
   const contenders = [
-    ours('spread', `, ${receivers.length} receiving organizations`, exchange.service, 'spread'),
-    other('floor', 'floor: same server, parse and verify only', floor, repeated),
-    bare && other('bare', 'bare floor: no schemas, no limits, no log', bare, repeated),
-    ours('hot', ', one receiving organization', exchange.service, 'hot'),
-    other('naive', 'naive: one statement after another', naive, { stock: 'naive' }),
-    ours('tls', ' over TLS', tls, 'spread', bed.authority.certificate),
-    socket && ours('socket', ', Unix socket of the embedded database', socket, 'spread'),
-    unnamed && ours('unnamed', ', unnamed statements as for PgBouncer', unnamed, 'spread'),
-  ].filter((contender) => contender !== undefined)
-  return { market, contenders }
+    await reference('floor', 'floor: same server, parse and verify only', { kind: 'floor' }, repeated),
+    service('accepted', ', 100 receiving organizations', exchange.service),
+    service('accepted_hot', ', one receiving organization', exchange.service, 'hot'),
+    service('accepted_tls', ' over TLS', tls, 'spread', bed.authority.certificate),
+    await reference('naive', 'naive: one statement after another', naive, { stock: 'naive' }),
+  ]
+  if (isQuick) return { market, contenders }
+  const [floor, ...others] = contenders
+  const bare = await reference('bare', 'bare floor: no schemas, limits, log', { kind: 'bare' }, repeated)
+  const socketUrl = bed.postgres.socketUrlOf(exchange.database)
+  // With a direct address, DATABASE_URL counts as a pooler: no statement has a name.
+  const directUrl = `${urlOf(exchange.database)}?application_name=direct`
+  return {
+    market,
+    contenders: [
+      bare,
+      ...(floor ? [floor] : []),
+      ...others,
+      await serve('accepted_socket', ', Unix socket of the embedded database', { DATABASE_URL: socketUrl }),
+      await serve('accepted_unnamed', ', unnamed statements as for PgBouncer', {
+        AEX_DATABASE_DIRECT_URL: directUrl,
+      }),
+    ],
+  }
 }
 
 async function tlsSettings({ authority, file }: TestBed) {

@@ -1,20 +1,20 @@
-import type { Area, AreaContext, AreaResult } from '../area.ts'
+import {
+  ratioOf,
+  listOf,
+  tableOf,
+  type Area,
+  type AreaContext,
+  type AreaResult,
+  type Ratio,
+} from '../area.ts'
 import { CLIENTS } from '../exchange/market.ts'
-import { figureOf } from '../figures.ts'
+import type { TestBed } from '../exchange/test-bed.ts'
 import { enoughFor } from '../load/needed-packages.ts'
 import { residentMegabytes } from '../processes/tree.ts'
-import { exactly, numbered, type Rounds } from '../rounds.ts'
-import { startContenders, type Contender, type ContenderName } from './contenders.ts'
-import {
-  costFigures,
-  detailsOf,
-  packageNotes,
-  packageRatios,
-  rateFigures,
-  rateOf,
-  timeFigures,
-} from './package-findings.ts'
-import { runLoad, type Latencies, type Measured, type Results, type Runner } from './run-load.ts'
+import { exactly, inTurns, type Rounds } from '../rounds.ts'
+import { median } from '../statistics.ts'
+import { startContenders, type Contender } from './contenders.ts'
+import { MEASURED, runLoad, type Measured, type Runner } from './run-load.ts'
 
 /** Package creation, alternating with a floor and a naive server. */
 export const packagesArea: Area = {
@@ -23,26 +23,18 @@ export const packagesArea: Area = {
   run,
 }
 
-interface Plan {
-  /** Many short turns. */
-  readonly rates: Turns
-  readonly latencies: Turns
-  /**
-   * Warm-up packages, limited by time, until the code is compiled. The service has more code than the references, so it
-   * needs more.
-   */
-  readonly warmUp: Readonly<Record<'service' | 'reference', WarmUp>>
-}
-
 interface Turns {
   readonly rounds: Rounds
   readonly rampMs: number
   readonly measureMs: number
 }
 
-interface WarmUp {
-  readonly packages: number
-  readonly limitMs: number
+interface Plan {
+  /** Many short turns. */
+  readonly rates: Turns
+  readonly latencies: Turns
+  /** Warm-up packages, limited by time, until the code is compiled. The service has more code than the references. */
+  readonly warmUp: Readonly<Record<'service' | 'reference', { packages: number; limitMs: number }>>
 }
 
 const FULL: Plan = {
@@ -62,138 +54,152 @@ const QUICK: Plan = {
   },
 }
 
-/** Contenders of a ratio are neighbours, so that a disturbance affects both. */
-const TURNS: readonly ContenderName[] = [
-  'bare',
-  'floor',
-  'hot',
-  'spread',
-  'unnamed',
-  'tls',
-  'naive',
-  'socket',
-]
-
 async function run({ quick, workers, progress, bed: startBed }: AreaContext): Promise<AreaResult> {
   const plan = quick ? QUICK : FULL
-  progress('starting PostgreSQL and the service')
+  progress('starting PostgreSQL, the service, floor and naive server, and making organizations')
   const bed = await startBed()
   await using cleanup = new AsyncDisposableStack()
-  progress('making organizations, starting floor, naive server and the service with TLS')
-  const { market, contenders } = await startContenders(bed, cleanup, {
-    workers,
-    isQuick: quick,
-  })
+  const { market, contenders } = await startContenders(bed, cleanup, { workers, isQuick: quick })
   const runner = { load: market.load, postgres: bed.postgres }
-  const results = await interleave(runner, contenders, plan, progress)
-  const service = contenders.find(({ name }) => name === 'spread') as Contender
-  const latencies = await measureLatency(runner, service, plan, {
-    maximum: rateOf(results.spread),
-    progress,
-  })
+  const rates = await measureRates(runner, contenders, plan, progress)
+  const service = contenders.find(({ id }) => id === 'accepted') as Contender
+  const perSecond = median((rates.get('accepted') ?? []).map((each) => each.perSecond)) / 2
+  const latencies = await measureLatency(runner, service, plan, { perSecond, progress })
+  const processes = workers === 1 ? 'one API process' : `${workers} API processes`
   return {
-    title: `Package creation, ${CLIENTS} clients, 12 KB, ES256, fsync on, ${processes(workers)}`,
-    plot: `Packages accepted a second, ${CLIENTS} clients`,
-    figures: [
-      ...rateFigures(contenders, results),
-      ...timeFigures(results, latencies),
-      ...costFigures(results),
-      figureOf('memory_after_load_mb', 'resident memory of the service after the load', 'megabytes', [
-        residentMegabytes(service.pid),
+    tables: [
+      tableOf(
+        `Package creation, ${CLIENTS} clients, 12 KB, ES256, fsync on, ${processes}; CPU of a package`,
+        MEASURED,
+        contenders.map(({ id, label }) => ({ id, label, list: rates.get(id) ?? [] })),
+      ),
+      tableOf('Latency', MEASURED, [
+        { id: 'single', label: 'one request at a time', list: latencies.get('single') ?? [] },
+        { id: 'half_load', label: 'half of the maximum', list: latencies.get('half_load') ?? [] },
       ]),
-      figureOf('fsync_ms', 'time to make one page durable', 'milliseconds', [bed.folder.fsyncMs]),
+      listOf('This run', [
+        [
+          'memory_after_load_mb',
+          'resident memory of the service after the load, MB',
+          [residentMegabytes(service.pid)],
+        ],
+        ['fsync_ms', 'time to make one page durable, ms', [bed.folder.fsyncMs]],
+      ]),
     ],
-    ratios: packageRatios(results, latencies),
-    tables: [detailsOf(contenders, results)],
-    notes: packageNotes(bed),
+    ratios: ratiosOf(rates, latencies),
+    notes: notesOf(bed),
   }
+}
+
+type Results = ReadonlyMap<string, readonly Measured[]>
+
+function ratiosOf(rates: Results, latencies: Results): Ratio[] {
+  const each = (results: Results, id: string, member: keyof Measured) =>
+    (results.get(id) ?? []).map((measured) => measured[member])
+  const rate = (id: string, label: string, [of, to]: [string, string], must?: number, goal?: number) =>
+    rates.has(of) && rates.has(to)
+      ? [
+          ratioOf(
+            id,
+            label,
+            [each(rates, of, 'perSecond'), each(rates, to, 'perSecond')],
+            must === undefined ? undefined : { at: 'least', must, ...(goal !== undefined && { goal }) },
+          ),
+        ]
+      : []
+  const atHalfLoad = (member: 'p50Ms' | 'p99Ms', must: number) =>
+    ratioOf(
+      `${member.slice(0, 3)}_at_half_load_to_single`,
+      `${member.slice(0, 3)} at half load to one request at a time`,
+      [each(latencies, 'half_load', member), each(latencies, 'single', 'p50Ms')],
+      { at: 'most', must },
+    )
+  return [
+    ...rate('accepted_to_floor', 'accepted packages/s to the floor', ['accepted', 'floor'], 0.7, 0.8),
+    ...rate('accepted_to_bare_floor', 'accepted packages/s to the bare floor', ['accepted', 'bare']),
+    ...rate('accepted_to_naive', 'accepted packages/s to the naive server', ['accepted', 'naive'], 4, 6),
+    ...rate('hot_to_spread', 'one receiving organization to 100', ['accepted_hot', 'accepted'], 0.9),
+    ...rate('tls_to_plain', 'with TLS to without', ['accepted_tls', 'accepted'], 0.8),
+    ...rate('unnamed_to_named', 'unnamed statements, as for PgBouncer, to named', [
+      'accepted_unnamed',
+      'accepted',
+    ]),
+    atHalfLoad('p50Ms', 2),
+    atHalfLoad('p99Ms', 8),
+  ]
 }
 
 /**
- * Contenders take short turns, so that a disturbance affects all of them. All packages are created before the first turn:
- * V8 flushes compiled code of an idle process, which would then spend the next turn compiling.
+ * All packages are created before the first turn: V8 flushes compiled code of an idle process, which would then spend the
+ * next turn compiling.
  */
-async function interleave(
+async function measureRates(
   runner: Runner,
   contenders: readonly Contender[],
-  { rates: { rounds, ...turn }, warmUp }: Plan,
+  { rates: { rounds, ...span }, warmUp }: Plan,
   progress: AreaContext['progress'],
 ): Promise<Results> {
-  const warm = await warmUpAll(runner, contenders, warmUp, progress)
-  progress('making the packages of all turns')
-  const needed = (contender: Contender) => enoughFor(warm.get(contender.pid) ?? 0, turn)
-  for (const [stock, users] of Map.groupBy(contenders, ({ source }) => source.stock)) {
-    const own = users.filter(({ source }) => !source.isRepeated)
-    const count = own.reduce((sum, user) => sum + needed(user), 0) * (rounds.most + 1)
-    if (count > 0) await runner.load.call('fill', stock, count)
-  }
-  const results: Record<ContenderName, Measured[]> = {
-    spread: [],
-    floor: [],
-    bare: [],
-    hot: [],
-    naive: [],
-    tls: [],
-    socket: [],
-    unnamed: [],
-  }
-  const inTurn = TURNS.flatMap((name) => contenders.find((contender) => contender.name === name) ?? [])
-  // The order alternates, so that no contender always inherits the background work of the same predecessor.
-  const everyone = async (round: number) => {
-    for (const contender of round % 2 === 0 ? inTurn : inTurn.toReversed()) {
-      const { name, label } = contender
-      const packages = needed(contender)
-      const measured = await runLoad(runner, contender, { clients: CLIENTS, ...turn, packages })
-      if (round > 0) results[name].push(measured)
-      progress(`${round}/${rounds.most} ${label}: ${Math.round(measured.perSecond)} /s`)
-    }
-  }
-  // The first round is discarded, because the processes were idle before.
-  await everyone(0)
-  for (const round of numbered(rounds)) await everyone(round)
-  return results
-}
-
-/** Packages per second during the warm-up, by process. */
-async function warmUpAll(
-  runner: Runner,
-  contenders: readonly Contender[],
-  warmUp: Plan['warmUp'],
-  progress: AreaContext['progress'],
-): Promise<ReadonlyMap<number, number>> {
-  const rates = new Map<number, number>()
+  const warm = new Map<number, number>()
   for (const contender of contenders) {
-    const { label, pid, isService } = contender
-    if (rates.has(pid)) continue
-    progress(`warming up ${label}`)
-    const { packages, limitMs } = warmUp[isService ? 'service' : 'reference']
+    if (warm.has(contender.pid)) continue
+    progress(`warming up ${contender.label}`)
+    const { packages, limitMs } = warmUp[contender.isService ? 'service' : 'reference']
     const options = { clients: CLIENTS, rampMs: 0, measureMs: limitMs, packages }
-    rates.set(pid, (await runLoad(runner, contender, options)).perSecond)
+    warm.set(contender.pid, (await runLoad(runner, contender, options)).perSecond)
   }
-  return rates
+  const needed = ({ pid }: Contender) => enoughFor(warm.get(pid) ?? 0, span)
+  for (const [stock, users] of Map.groupBy(contenders, ({ source }) => source.stock)) {
+    const [first, ...others] = users.filter(({ source }) => !source.isRepeated)
+    if (!first) continue
+    progress(`making the packages of all turns: ${stock}`)
+    const count = [first, ...others].reduce((sum, user) => sum + needed(user), 0) * (rounds.most + 1)
+    await runner.load.call('fill', stock, count, { ...first.address, tokens: await first.tokens.fresh() })
+  }
+  return inTurns(contenders, {
+    rounds,
+    measure: (contender) =>
+      runLoad(runner, contender, { clients: CLIENTS, ...span, packages: needed(contender) }),
+    progress,
+    show: ({ perSecond }) => `${Math.round(perSecond)} /s`,
+  })
 }
 
-/** Latency of one request at a time, and at half of the maximum rate. */
+/** Latency of one request at a time, and of an open loop at this rate. */
 async function measureLatency(
   runner: Runner,
   service: Contender,
-  { latencies: { rounds, rampMs, measureMs } }: Plan,
-  { maximum, progress }: { maximum: number; progress: AreaContext['progress'] },
-): Promise<Latencies> {
-  const single: Measured[] = []
-  const half: Measured[] = []
-  const perSecond = maximum / 2
-  const options = { rampMs, measureMs, packages: 0 }
-  // Create the packages first, so that the service is not idle between runs.
-  const needed = enoughFor(perSecond, { rampMs, measureMs })
+  { latencies: { rounds, ...span } }: Plan,
+  { perSecond, progress }: { perSecond: number; progress: AreaContext['progress'] },
+): Promise<Results> {
+  const target = { ...service.address, tokens: await service.tokens.fresh() }
+  const packages = 2 * (rounds.most + 1) * enoughFor(perSecond, span)
   progress('making the packages for latency')
-  await runner.load.call('fill', service.source.stock, 2 * rounds.most * needed)
-  for (const round of numbered(rounds)) {
-    single.push(await runLoad(runner, service, { ...options, clients: 1 }))
-    half.push(await runLoad(runner, service, { ...options, clients: CLIENTS, perSecond }))
-    progress(`${round}/${rounds.most} latency of one request, and at half of the maximum`)
-  }
-  return { single, half }
+  await runner.load.call('fill', service.source.stock, packages, target)
+  const kinds = [
+    { id: 'single', label: 'one request at a time', options: { clients: 1 } },
+    { id: 'half_load', label: 'half of the maximum', options: { clients: CLIENTS, perSecond } },
+  ]
+  return inTurns(kinds, {
+    rounds,
+    measure: ({ options }) => runLoad(runner, service, { ...options, ...span, packages: 0 }),
+    progress,
+    show: ({ p50Ms, p99Ms }) => `p50 ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms`,
+  })
 }
 
-const processes = (workers: number) => (workers === 1 ? 'one API process' : `${workers} API processes`)
+function notesOf({ folder, postgres }: TestBed): string[] {
+  return [
+    `PostgreSQL ${postgres.version} with the settings of the embedded default, fsync on, over TCP on this machine as with ` +
+      'DATABASE_URL. Packages are signed and their policy receipts accepted before the clock starts. The load comes from ' +
+      'another process.',
+    'The floor is the HTTP server of the service without a database: tokens, headers, limits, parsing, schemas, ' +
+      'signature, digest and request log are real; nothing is signed or stored. The bare floor (not with --quick) is the ' +
+      'framework with parsing, signature and digest only.',
+    'The naive server stores the same data in a separate database of the same PostgreSQL, with as many connections.',
+    ...(folder.isOnDisk
+      ? []
+      : [
+          'The database is in memory here (tmpfs), so fsync is free: set AEX_BENCH_DIR to a folder on a disk.',
+        ]),
+  ]
+}

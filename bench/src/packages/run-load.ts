@@ -1,13 +1,25 @@
+import type { MemberColumn } from '../area.ts'
 import type { PostgresServer } from '../exchange/postgres-server.ts'
+import type { Tokens } from '../exchange/parties.ts'
+import type { Address } from '../load/connection.ts'
+import type { StockSource } from '../load/load-main.ts'
 import type { LoadProcess } from '../load/load.ts'
-import type { Outcome } from '../load/outcome.ts'
+import type { Outcome } from '../load/loops.ts'
 import { cpuMeter } from '../processes/cpu.ts'
-import type { Contender, ContenderName } from './contenders.ts'
 
 const ACCEPTED = 202
+
 export interface Runner {
   readonly load: LoadProcess
   readonly postgres: PostgresServer
+}
+
+/** A server that accepts packages, and their source. */
+export interface PackageServer {
+  readonly address: Address
+  readonly tokens: Tokens
+  readonly source: StockSource
+  readonly pid: number
 }
 
 export interface RunOptions {
@@ -27,18 +39,18 @@ export interface Measured extends Outcome {
   readonly loadMicroseconds: number
 }
 
-export type Results = Readonly<Record<ContenderName, readonly Measured[]>>
-
-export interface Latencies {
-  /** One request after the other. */
-  readonly single: readonly Measured[]
-  /** Half of the maximum rate. */
-  readonly half: readonly Measured[]
-}
+export const MEASURED: readonly MemberColumn<Measured>[] = [
+  { member: 'perSecond', id: 'per_second', head: 'per second' },
+  { member: 'p50Ms', id: 'p50_ms', head: 'p50 ms' },
+  { member: 'p99Ms', id: 'p99_ms', head: 'p99 ms' },
+  { member: 'serverMicroseconds', id: 'server_cpu_us', head: 'server µs' },
+  { member: 'postgresMicroseconds', id: 'postgres_cpu_us', head: 'PostgreSQL µs' },
+  { member: 'loadMicroseconds', id: 'load_cpu_us', head: 'load µs' },
+]
 
 export async function runLoad(
   { load, postgres }: Runner,
-  { address, tokens, source, pid }: Pick<Contender, 'address' | 'tokens' | 'source' | 'pid'>,
+  { address, tokens, source, pid }: PackageServer,
   { packages, clients, ...span }: RunOptions,
 ): Promise<Measured> {
   const target = { ...address, tokens: await tokens.fresh() }

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
 import { canonicalize, signDetached, type SigningKey } from '@agent-exchange/crypto'
-import type { PackageMetadata } from '@agent-exchange/protocol'
+import type { PackageMetadata, PolicyReceipt } from '@agent-exchange/protocol'
 import type postgres from 'postgres'
-import { fromLines } from '../../../packages/service/src/features/audit/entry-text.ts'
-import { freshId } from '../samples/package-parts.ts'
+import { freshId } from '../load/package-parts.ts'
 import { resourceOf, type CheckedPackage } from './checked-package.ts'
 import type { KnownCaller } from './token-cache.ts'
 
@@ -17,11 +16,27 @@ export interface NaiveRequest {
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest()
 
+/** Stores a policy receipt with the audit entries of its package. */
+export async function storeReceipt(db: postgres.Sql, body: string): Promise<void> {
+  const receipt = JSON.parse(body) as PolicyReceipt
+  const now = new Date().toISOString()
+  const entries = ['policy_evaluated', 'human_approved'].map((type): Entry => ({
+    event: auditEvent(type, receipt, now),
+    proof: { kind: 'policy_receipt_accepted', policy_receipt: receipt, recorded_at: now },
+  }))
+  await db`
+    insert into policy_receipt (policy_receipt_id, package_id, sender_org_id, recipient_org_id, body, accepted_at,
+      eligible, audit_event_id, audit_entries, signing_key_id)
+    values (${receipt.policy_receipt_id}, ${receipt.package_id}, ${receipt.sender_org_id},
+      ${receipt.recipient_org_id}, ${body}, ${now}, ${receipt.checks.every(({ outcome }) => outcome === 'passed')},
+      ${entries[0]?.event.id ?? ''}, ${JSON.stringify(entries)}, ${receipt.signature.key_id})`
+}
+
 /**
  * One transaction per package, one statement after another, with the same rows, checks and signed acceptance as the
  * service.
  */
-export function naiveStore(db: postgres.Sql, platform: SigningKey) {
+export function packageStore(db: postgres.Sql, platform: SigningKey) {
   return (request: NaiveRequest): Promise<string> =>
     db.begin(async (tx) => {
       const { caller, checked, idempotencyKey, correlationId, base } = request
@@ -44,7 +59,7 @@ export function naiveStore(db: postgres.Sql, platform: SigningKey) {
         ...accepted,
         signature: await signDetached(accepted, { ...platform, member: 'signature' }),
       }
-      const entries = entriesOf(receipt.audit_entries)
+      const entries = JSON.parse(receipt.audit_entries) as Entry[]
       const created = auditEvent('package_created', metadata, now)
       const sent = auditEvent('package_sent', metadata, now)
       await appendAudit(tx, metadata, now, [
@@ -133,7 +148,12 @@ async function insertPackage(
     insert into package_content (package_id, body) values (${metadata.package_id}, ${Buffer.from(bytes)})`
 }
 
-function auditEvent(type: string, metadata: PackageMetadata, now: string) {
+type About = Pick<
+  PackageMetadata,
+  'sender_org_id' | 'sender_agent_id' | 'protocol_version' | 'thread_id' | 'package_id'
+>
+
+function auditEvent(type: string, metadata: About, now: string) {
   const actor = { organization_id: metadata.sender_org_id, agent_id: metadata.sender_agent_id }
   return {
     id: freshId('audit'),
@@ -153,14 +173,6 @@ function auditEvent(type: string, metadata: PackageMetadata, now: string) {
 interface Entry {
   readonly event: { readonly id: string }
   readonly proof: object
-}
-
-/** As stored with a receipt: the event, and the proof without its link. */
-function entriesOf(lines: string): Entry[] {
-  return fromLines(lines).map(({ event, before, between, after }) => ({
-    event: JSON.parse(event) as Entry['event'],
-    proof: JSON.parse(`${before}null${between}null${after}`) as object,
-  }))
 }
 
 async function appendAudit(

@@ -11,7 +11,7 @@ export interface ReferenceProcess extends AsyncDisposable {
 }
 
 export async function startReferenceProcess(
-  { service }: Exchange,
+  { service }: Pick<Exchange, 'service'>,
   senders: readonly Organization[],
   { server, workers }: { readonly server: ReferenceServer; readonly workers: number },
 ): Promise<ReferenceProcess> {

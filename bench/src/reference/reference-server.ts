@@ -1,7 +1,7 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import { generateKeyPair } from '@agent-exchange/crypto'
 import { packageChecker, resourceOf } from './checked-package.ts'
-import { naiveStore } from './naive-store.ts'
+import { packageStore, storeReceipt } from './naive-store.ts'
 import { plainDriver } from './plain-driver.ts'
 import type { ReferenceSettings } from './reference-settings.ts'
 import { tokenCache } from './token-cache.ts'
@@ -19,7 +19,8 @@ export async function startReference(settings: ReferenceSettings): Promise<Fasti
   const check = await packageChecker(settings.keys)
   const platform = { key: (await generateKeyPair('signing')).privateKey, keyId: 'key_platform' }
   const { server } = settings
-  const store = server.kind === 'naive' && naiveStore(plainDriver(server.database, CONNECTIONS), platform)
+  const db = server.kind === 'naive' ? plainDriver(server.database, CONNECTIONS) : undefined
+  const store = db && packageStore(db, platform)
   const app = Fastify({
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -44,6 +45,12 @@ export async function startReference(settings: ReferenceSettings): Promise<Fasti
       .header('cache-control', 'no-store')
       .header('x-correlation-id', correlationId)
       .send(answer)
+  })
+  app.post('/v1/policy-receipts', async ({ headers, body }, reply) => {
+    await authenticate(headers.authorization)
+    const text = String(body)
+    if (db) await storeReceipt(db, text)
+    return reply.code(201).header('content-type', 'application/json').send(text)
   })
   await app.listen({ host: '127.0.0.1', port: settings.port })
   return app

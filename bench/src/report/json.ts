@@ -1,21 +1,29 @@
-import type { AreaResult } from '../area.ts'
+import type { AreaResult, Table } from '../area.ts'
+import { median } from '../statistics.ts'
 import type { Machine } from './machine.ts'
 
 /** The result as data: ratios and figures by id. */
 export function toJson(results: readonly AreaResult[], machine: Machine): object {
-  const figures = results.flatMap((result) => result.figures)
+  const ratios = results.flatMap((result) => result.ratios ?? [])
+  const intervals = ratios.filter(({ low = Number.NaN }) => Number.isFinite(low))
+  const figures = results.flatMap(({ tables }) => tables.flatMap(figuresOf))
   return {
-    ratios: Object.fromEntries(results.flatMap(ratiosOf).map(({ id, value }) => [id, rounded(value)])),
-    figures: Object.fromEntries(figures.map(({ id, value }) => [id, rounded(value)])),
+    ratios: Object.fromEntries(ratios.map(({ id, value }) => [id, rounded(value)])),
+    intervals: Object.fromEntries(
+      intervals.map(({ id, low = Number.NaN, high = Number.NaN }) => [id, [rounded(low), rounded(high)]]),
+    ),
+    figures: Object.fromEntries(figures.map(([id, values]) => [id, rounded(median(values))])),
     machine,
   }
 }
 
-/** An area without ratios has one for each figure with a reference, under the id of the figure. */
-function ratiosOf({ ratios, figures }: AreaResult): { id: string; value: number }[] {
-  if (ratios) return [...ratios]
-  return figures.flatMap(({ id, value, reference }) =>
-    reference === undefined ? [] : [{ id, value: value / reference.value }],
+/** The measurements of a table by the ids of row and column. */
+export function figuresOf({ columns, rows }: Table): [id: string, values: readonly number[]][] {
+  return rows.flatMap(({ id, values }) =>
+    columns.map((column, i): [string, readonly number[]] => [
+      column.id === '' ? id : `${id}_${column.id}`,
+      values[i] ?? [],
+    ]),
   )
 }
 

@@ -1,30 +1,47 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { AreaResult } from '../area.ts'
+import { listOf, ratioOf, tableOf, type AreaResult } from '../area.ts'
+import { formatNumber } from './format-number.ts'
 import { toJson } from './json.ts'
 import { describeMachine } from './machine.ts'
 import { toSvg } from './svg.ts'
 import { formatRatios, formatResult } from './tables.ts'
-import { formatNumber } from './units.ts'
 
+interface Measured {
+  readonly rate: number
+  readonly p99: number
+}
+const ours: readonly Measured[] = [
+  { rate: 1_000, p99: Number.NaN },
+  { rate: 1_400, p99: Number.NaN },
+  { rate: 1_234.5, p99: Number.NaN },
+]
 const result: AreaResult = {
-  title: 'Sending',
-  plot: 'Sent <a second>',
-  figures: [
-    {
-      id: 'sent_per_second',
-      label: 'ours',
-      value: 1_234.5,
-      unit: 'per_second',
-      spread: { median: 1_234.5, lowest: 1_000, highest: 1_400 },
-      reference: { name: 'floor', value: 2_469 },
-    },
-    { id: 'floor_per_second', label: 'floor', value: 2_469, unit: 'per_second', isOther: true },
-    { id: 'broken_ms', label: 'broken', value: Number.NaN, unit: 'milliseconds' },
+  tables: [
+    tableOf<Measured>(
+      'Sending',
+      [
+        { member: 'rate', id: 'per_second', head: 'per second' },
+        { member: 'p99', id: 'p99_ms', head: 'p99 ms' },
+      ],
+      [
+        { id: 'sent', label: 'ours', list: ours },
+        { id: 'floor', label: 'floor', list: [{ rate: 2_469, p99: 1 }] },
+      ],
+    ),
+    listOf('Memory', [['memory_mb', 'resident memory in MB', [123.4]]]),
   ],
   ratios: [
-    { id: 'good', label: 'good', value: 0.7, error: 0.04, wanted: { at: 'least', must: 0.65, goal: 0.8 } },
-    { id: 'better', label: 'better', value: 0.9, wanted: { at: 'least', must: 0.65, goal: 0.8 } },
+    ratioOf(
+      'good',
+      'good',
+      [
+        [7, 7.1],
+        [10, 10],
+      ],
+      { at: 'least', must: 0.65, goal: 0.8 },
+    ),
+    { id: 'better', label: 'better <b>', value: 0.9, wanted: { at: 'least', must: 0.65, goal: 0.8 } },
     { id: 'bad', label: 'bad', value: 20, wanted: { at: 'most', must: 15 } },
     { id: 'excused', label: 'excused', value: 2, wanted: { at: 'most', must: 1.1 }, excuse: 'within 25 ms' },
     { id: 'endless', label: 'endless', value: Infinity, wanted: { at: 'least', must: 4 } },
@@ -34,17 +51,19 @@ const result: AreaResult = {
 }
 const machine = describeMachine({ workers: 1, quick: true, foreign_cpu: { sending: 0.01 } })
 
-test('a table has values with units, spread and ratio, and the notes below', () => {
+test('a table has medians and the spread of its first column, and the notes below', () => {
   const text = formatResult(result)
-  assert.match(text, /^Sending\n─+\n/)
-  assert.match(text, /ours +1,235 \/s +1,000 – 1,400 +0\.50 +floor/)
+  assert.match(text, /^Sending\n─+\n +per second +from – to +p99 ms\n/)
+  assert.match(text, /ours +1,235 +1,000 – 1,400 +–\n/)
+  assert.match(text, /floor +2,469 +1\.00\n/)
+  assert.match(text, /resident memory in MB +123\n/)
   assert.match(text, /A note\./)
 })
 
 test('ratios are compared with their targets and nothing is thrown', () => {
   const lines = formatRatios(result.ratios ?? []).split('\n')
   const lineOf = (label: string) => lines.find((line) => line.startsWith(label)) ?? ''
-  assert.match(lineOf('good'), /^good +0\.70 +0\.04 +at least 0\.65 +0\.80 +reached$/)
+  assert.match(lineOf('good'), /^good +0\.70 +0\.64 – 0\.77 +at least 0\.65 +0\.80 +reached$/)
   assert.match(lineOf('better'), /goal reached$/)
   assert.match(lineOf('bad'), /missed$/)
   assert.match(lineOf('excused'), /within 25 ms$/)
@@ -57,34 +76,24 @@ test('the JSON has ratios and figures by id, and what the machine was', () => {
     string,
     Record<string, unknown>
   >
-  assert.deepEqual(Object.keys(json), ['ratios', 'figures', 'machine'])
-  assert.equal(json['ratios']?.['good'], 0.7)
-  assert.ok(!('sent_per_second' in (json['ratios'] ?? {})), 'an area that names its ratios has no others')
+  assert.deepEqual(Object.keys(json), ['ratios', 'intervals', 'figures', 'machine'])
+  assert.equal(json['ratios']?.['better'], 0.9)
+  assert.deepEqual(Object.keys(json['intervals'] ?? {}), ['good'])
   assert.equal(json['figures']?.['sent_per_second'], 1_235)
-  assert.equal(json['figures']?.['broken_ms'], null)
-  const { ratios: _named, ...unnamed } = result
-  assert.deepEqual(toJson([unnamed], machine), {
-    ...toJson([unnamed], machine),
-    ratios: { sent_per_second: 0.5 },
-  })
+  assert.equal(json['figures']?.['memory_mb'], 123.4)
+  assert.equal(json['figures']?.['sent_p99_ms'], null)
   assert.deepEqual(json['machine']?.['foreign_cpu'], { sending: 0.01 })
 })
 
 test('the plot is a well-formed document with escaped text, for light and dark themes', () => {
-  const svg = toSvg([result], machine)
+  const svg = toSvg(result.ratios ?? [], machine)
   assert.match(svg, /^<svg [^>]*xmlns="http:\/\/www\.w3\.org\/2000\/svg"[^>]*viewBox="0 0 860 \d+"/)
   assert.match(svg, /prefers-color-scheme: dark/)
-  assert.match(svg, /Sent &lt;a second&gt;/)
+  assert.match(svg, /better &lt;b&gt;/)
   const opened = [...svg.matchAll(/<(svg|style|text)\b/g)].length
-  const closed = [...svg.matchAll(/<\/(svg|style|text)>/g)].length
-  assert.equal(opened, closed)
-  const bars = [...svg.matchAll(/<rect class="(ours|other|missed)"[^>]* width="([\d.]+)"/g)]
-  assert.deepEqual(
-    bars.map(([, kind]) => kind),
-    ['ours', 'other', 'ours', 'ours', 'missed', 'ours'],
-  )
-  const [ours, floor] = bars.map(([, , width]) => Number(width))
-  assert.ok(Math.abs((ours ?? 0) / (floor ?? 1) - 0.5) < 0.01)
+  assert.equal(opened, [...svg.matchAll(/<\/(svg|style|text)>/g)].length)
+  const bars = [...svg.matchAll(/<rect class="(reached|missed)"/g)].map(([, kind]) => kind)
+  assert.deepEqual(bars, ['reached', 'reached', 'missed', 'reached'])
 })
 
 test('numbers keep their significant digits', () => {

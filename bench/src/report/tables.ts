@@ -1,39 +1,48 @@
-import type { AreaResult, Ratio, Table } from '../area.ts'
-import { formatNumber, formatValue } from './units.ts'
+import type { AreaResult, Ratio, Table, Wanted } from '../area.ts'
+import { median } from '../statistics.ts'
+import { formatNumber } from './format-number.ts'
 
 /** The result of an area for people. */
-export function formatResult({ title, figures, tables = [], notes }: AreaResult): string {
-  const listed = figures.filter(({ isInTable }) => !isInTable)
-  const rows = listed.map(({ label, value, unit, spread, reference }) => [
-    label,
-    formatValue(value, unit),
-    spread ? `${formatNumber(spread.lowest)} – ${formatNumber(spread.highest)}` : '',
-    reference ? formatNumber(value / reference.value) : '',
-    reference?.name ?? '',
-  ])
-  const main = { title, head: ['', 'median', 'from – to', 'ratio', 'to'], rows }
-  const parts = [...(listed.length > 0 ? [main] : []), ...tables].map(formatTable)
-  return [...parts, ...notes.map((note) => `${note}\n`)].join('\n')
+export function formatResult({ tables, notes }: AreaResult): string {
+  return [...tables.map(formatMeasured), ...notes.map((note) => `${note}\n`)].join('\n')
 }
 
-const ABOUT_ERRORS =
-  'A ratio with ± is the geometric mean over rounds, with its standard error: a disturbance of a round affects both sides.'
+/** Medians; of the first column also the lowest and the highest value. */
+function formatMeasured({ title, columns, rows }: Table): string {
+  const hasSpread = rows.some(({ values: [first = []] }) => first.length > 1)
+  const [first, ...others] = columns.map(({ head }) => head)
+  const head = ['', first ?? '', ...(hasSpread ? ['from – to'] : []), ...others]
+  const cells = rows.map(({ label, values }) => {
+    const [middle, ...rest] = values.map((list) => (list.length === 0 ? '' : formatNumber(median(list))))
+    return [label, middle ?? '', ...(hasSpread ? [spreadOf(values[0] ?? [])] : []), ...rest]
+  })
+  return formatTable(title, head, cells)
+}
 
-/** The ratios with their targets. */
+function spreadOf(values: readonly number[]): string {
+  if (values.length < 2) return ''
+  return `${formatNumber(Math.min(...values))} – ${formatNumber(Math.max(...values))}`
+}
+
+/** The ratios with their intervals and targets. */
 export function formatRatios(ratios: readonly Ratio[]): string {
-  const rows = ratios.map(({ label, value, error, wanted, excuse }) => [
+  const rows = ratios.map(({ label, value, low, high, wanted, excuse }) => [
     label,
     formatNumber(value),
-    error === undefined ? '' : formatNumber(error),
+    low === undefined || high === undefined || Number.isNaN(low)
+      ? ''
+      : `${formatNumber(low)} – ${formatNumber(high)}`,
     wanted ? `at ${wanted.at} ${formatNumber(wanted.must)}` : '',
     wanted?.goal === undefined ? '' : formatNumber(wanted.goal),
     wanted ? judge(value, wanted, excuse) : '',
   ])
-  const table = formatTable({ title: 'Ratios', head: ['', 'here', '±', 'wanted', 'goal', ''], rows })
-  return ratios.some(({ error }) => error !== undefined) ? `${table}\n${ABOUT_ERRORS}\n` : table
+  const table = formatTable('Ratios', ['', 'here', '95% interval', 'wanted', 'goal', ''], rows)
+  const about =
+    'A ratio with an interval is the geometric mean over rounds: a disturbance of a round affects both sides.'
+  return ratios.some(({ low }) => low !== undefined) ? `${table}\n${about}\n` : table
 }
 
-function judge(value: number, { at, must, goal }: NonNullable<Ratio['wanted']>, excuse = 'missed'): string {
+function judge(value: number, { at, must, goal }: Wanted, excuse = 'missed'): string {
   const reaches = (limit: number) => (at === 'least' ? value >= limit : value <= limit)
   // A rate of zero on an overloaded machine.
   if (!Number.isFinite(value)) return 'not measured'
@@ -41,7 +50,11 @@ function judge(value: number, { at, must, goal }: NonNullable<Ratio['wanted']>, 
   return goal !== undefined && reaches(goal) ? 'goal reached' : 'reached'
 }
 
-export function formatTable({ title, head, rows }: Table): string {
+export function formatTable(
+  title: string,
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+): string {
   const widths = head.map((name, i) => Math.max(name.length, ...rows.map((row) => row[i]?.length ?? 0)))
   // Numbers to the right, words to the left.
   const isNumber = head.map((_, i) => rows.every((row) => i > 0 && /^(?:[-\d–]|$)/.test(row[i] ?? '')))

@@ -1,11 +1,11 @@
-import type { Area, AreaContext, AreaResult, Figure } from '../area.ts'
+import { draftPackage, freshId, submit, type Organization } from '@agent-exchange/testkit'
+import { tableOf, type Area, type AreaContext, type AreaResult, type MemberColumn } from '../area.ts'
 import { CLIENTS, marketOf, type Market } from '../exchange/market.ts'
 import { toParty } from '../exchange/parties.ts'
 import type { Source } from '../load/load-main.ts'
-import type { Outcome } from '../load/outcome.ts'
-import { cpuSeconds } from '../processes/cpu.ts'
-import { figureOf } from '../figures.ts'
-import { prepareReads } from './prepare-reads.ts'
+import type { Outcome } from '../load/loops.ts'
+import { cpuMeter } from '../processes/cpu.ts'
+import { exactly, inTurns, type Contender } from '../rounds.ts'
 
 /** The other frequent operations. */
 export const requestsArea: Area = {
@@ -14,73 +14,88 @@ export const requestsArea: Area = {
   run,
 }
 
-const FULL = { repetitions: 5, rampMs: 300, measureMs: 3_000 }
-const QUICK = { repetitions: 2, rampMs: 100, measureMs: 400 }
+const FULL = { rounds: exactly(5), rampMs: 300, measureMs: 3_000 }
+const QUICK = { rounds: exactly(2), rampMs: 100, measureMs: 400 }
 /** For a rate that is not known yet. */
 const RECEIPTS_PER_SECOND = 3_000
 const PAGE = 100
 const THREAD_PACKAGES = 10
+const READERS = 8
 
-interface Kind {
-  readonly id: string
-  readonly label: string
+interface Kind extends Contender {
   readonly status: number
   readonly source: Source
 }
 
+interface Measured extends Outcome {
+  readonly cpuMicroseconds: number
+}
+
+const COLUMNS: readonly MemberColumn<Measured>[] = [
+  { member: 'perSecond', id: 'per_second', head: 'per second' },
+  { member: 'p50Ms', id: 'p50_ms', head: 'p50 ms' },
+  { member: 'p99Ms', id: 'p99_ms', head: 'p99 ms' },
+  { member: 'cpuMicroseconds', id: 'cpu_us', head: 'service µs' },
+]
+
 async function run({ quick, workers, progress, bed: startBed }: AreaContext): Promise<AreaResult> {
-  const plan = quick ? QUICK : FULL
+  const { rounds, ...span } = quick ? QUICK : FULL
   const bed = await startBed()
   progress('making organizations and packages')
   const market = await marketOf(bed)
   const kinds = await kindsOf(market)
-  const results = new Map<Kind, { outcome: Outcome; cpu: number }[]>(kinds.map((kind) => [kind, []]))
-  // The first round only warms up.
-  for (let repetition = 0; repetition <= plan.repetitions; repetition++) {
-    for (const kind of kinds) {
-      const measured = await measure(market, kind, plan)
-      if (repetition > 0) results.get(kind)?.push(measured)
-      progress(
-        `${repetition}/${plan.repetitions} ${kind.label}: ${Math.round(measured.outcome.perSecond)} /s`,
-      )
-    }
-  }
+  const results = await inTurns(kinds, {
+    rounds,
+    measure: (kind) => measure(market, kind, span),
+    progress,
+    show: ({ perSecond }) => `${Math.round(perSecond)} /s`,
+  })
+  const processes = workers === 1 ? 'one API process' : `${workers} API processes`
   return {
-    title: `Other operations, ${CLIENTS} clients, ${workers === 1 ? 'one API process' : `${workers} API processes`}`,
-    plot: `Other operations a second, ${CLIENTS} clients`,
-    figures: [...results].flatMap(([kind, list]) => figuresOf(kind, list)),
+    tables: [
+      tableOf(
+        `Other operations, ${CLIENTS} clients, ${processes}`,
+        COLUMNS,
+        kinds.map(({ id, label }) => ({ id, label, list: results.get(id) ?? [] })),
+      ),
+    ],
     notes: [
-      `Reads are of packages in threads of ${THREAD_PACKAGES}, by their recipients and senders; polling asks for the ` +
-        `first ${PAGE} notifications of longer streams.`,
+      `Reads are of packages in threads of ${THREAD_PACKAGES}, by their senders; polling asks for the first ${PAGE} ` +
+        'notifications of longer streams.',
     ],
   }
 }
 
-async function measure({ load, tokens, exchange }: Market, { source, status }: Kind, plan: typeof FULL) {
-  if (source.kind === 'stock') {
-    const seconds = (plan.rampMs + plan.measureMs) / 1_000
-    await load.call('fill', source.stock, Math.ceil(RECEIPTS_PER_SECOND * seconds))
-  }
+type Span = Omit<typeof FULL, 'rounds'>
+
+async function measure(
+  { load, tokens, exchange }: Market,
+  { source, status }: Kind,
+  span: Span,
+): Promise<Measured> {
   const { url, pid } = exchange.service
   const target = { url, tokens: await tokens.fresh() }
+  if (source.kind === 'stock') {
+    const seconds = (span.rampMs + span.measureMs) / 1_000
+    await load.call('fill', source.stock, Math.ceil(RECEIPTS_PER_SECOND * seconds), target)
+  }
   await load.call('connect', target, CLIENTS)
-  const before = cpuSeconds([pid])
-  const outcome = await load.call('run', { ...plan, target, source, status })
-  return { outcome, cpu: ((cpuSeconds([pid]) - before) * 1e6) / outcome.requests }
+  const used = cpuMeter([[pid]])
+  const outcome = await load.call('run', { ...span, target, source, status })
+  return { ...outcome, cpuMicroseconds: ((used()[0] ?? 0) * 1e6) / outcome.requests }
 }
 
+const read = (id: string, label: string, source: Source): Kind => ({ id, label, status: 200, source })
+
 async function kindsOf(market: Market): Promise<Kind[]> {
-  const { load, senders, receivers } = market
-  await load.call('createStock', {
-    name: 'receipts',
-    kind: 'receipts',
-    senders: senders.map(toParty),
-    receivers: receivers.map(toParty),
-  })
-  const made = await prepareReads(market, { packages: THREAD_PACKAGES, notifications: PAGE })
-  const reads = (path: (thread: (typeof made)[number]) => string): Source => ({
+  const { load, order, senders, receivers } = market
+  await load.call('createStock', order('receipts', { kind: 'receipts' }))
+  const readers = senders.slice(0, READERS)
+  await fillStreams(market, readers)
+  const threads = await Promise.all(readers.map((reader, i) => makeThread(reader, receivers[i])))
+  const reads = (path: (thread: (typeof threads)[number]) => string): Source => ({
     kind: 'reads',
-    reads: made.map((thread, sender) => ({ path: path(thread), sender })),
+    reads: threads.map((thread, sender) => ({ path: path(thread), sender })),
   })
   return [
     {
@@ -89,47 +104,45 @@ async function kindsOf(market: Market): Promise<Kind[]> {
       status: 201,
       source: { kind: 'stock', stock: 'receipts' },
     },
-    {
-      id: 'get_package',
-      label: 'getPackage',
-      status: 200,
-      source: reads(({ packageId }) => `/v1/packages/${packageId}`),
-    },
-    {
-      id: 'get_thread',
-      label: `getThread, ${THREAD_PACKAGES} packages`,
-      status: 200,
-      source: reads(({ threadId }) => `/v1/threads/${threadId}`),
-    },
-    {
-      id: 'list_notifications',
-      label: `listNotifications, ${PAGE} a page`,
-      status: 200,
-      source: reads(() => `/v1/notifications?limit=${PAGE}`),
-    },
+    read(
+      'get_package',
+      'getPackage',
+      reads(({ packageId }) => `/v1/packages/${packageId}`),
+    ),
+    read(
+      'get_thread',
+      `getThread, ${THREAD_PACKAGES} packages`,
+      reads(({ threadId }) => `/v1/threads/${threadId}`),
+    ),
+    read(
+      'list_notifications',
+      `listNotifications, ${PAGE} a page`,
+      reads(() => `/v1/notifications?limit=${PAGE}`),
+    ),
   ]
 }
 
-function figuresOf({ id, label }: Kind, list: readonly { outcome: Outcome; cpu: number }[]): Figure[] {
-  const outcomes = list.map(({ outcome }) => outcome)
-  return [
-    figureOf(
-      `${id}_per_second`,
-      label,
-      'per_second',
-      outcomes.map(({ perSecond }) => perSecond),
-    ),
-    figureOf(
-      `${id}_p99_ms`,
-      '  p99',
-      'milliseconds',
-      outcomes.map(({ p99Ms }) => p99Ms),
-    ),
-    figureOf(
-      `${id}_cpu_us`,
-      '  CPU of the service',
-      'microseconds',
-      list.map(({ cpu }) => cpu),
-    ),
-  ]
+/** More notifications for each reader than a page holds. */
+async function fillStreams({ load, order, tokens, exchange }: Market, readers: readonly Organization[]) {
+  const target = { url: exchange.service.url, tokens: await tokens.fresh() }
+  const most = 2 * PAGE * readers.length
+  const own = { senders: readers.map(toParty), needsReceipts: true }
+  await load.call('createStock', order('readers', own))
+  await load.call('fill', 'readers', most, target)
+  await load.call('connect', target, CLIENTS)
+  const source = { kind: 'stock', stock: 'readers', most } as const
+  await load.call('run', { target, source, status: 202, rampMs: 0, measureMs: 60_000 })
+}
+
+async function makeThread(from: Organization, to: Organization | undefined) {
+  if (!to) throw new Error('nobody receives')
+  const threadId = freshId('thread')
+  let packageId = ''
+  for (let i = 0; i < THREAD_PACKAGES; i++) {
+    const draft = await draftPackage(from, to, { threadId })
+    const answer = await submit(from, draft)
+    if (answer.status !== 202) throw new Error(answer.text)
+    packageId = draft.metadata.package_id
+  }
+  return { threadId, packageId }
 }

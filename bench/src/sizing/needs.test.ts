@@ -13,7 +13,6 @@ const measured = {
 
 test('needs grow with the packages a day, and retention limits all but evidence', () => {
   const needs = needsOf(864_000, measured, DEFAULT_PROFILE['O-18'])
-  assert.equal(needs.averagePerSecond, 10)
   assert.equal(needs.peakPerSecond, 10 * PEAK)
   assert.equal(needs.cores.database.toFixed(6), ((10 * PEAK * 9) / 1_000 / BUSY).toFixed(6))
   assert.equal(needs.walBytesPerDay, 864_000 * 50_000)

@@ -1,16 +1,20 @@
 /** What a number of packages a day needs. Pure: measurements in, sizes out. */
 
 import type { DeploymentProfile } from '@agent-exchange/protocol'
-import type { Bytes } from './stored-bytes.ts'
+import type { MeasuredLives } from '../disk/measured-lives.ts'
+import type { Kind, StoredPart } from '../disk/stored-bytes.ts'
+
+export type Bytes = Readonly<Record<Kind, number>>
 
 /** Measured for one package with all its requests and webhooks. */
-export interface PerPackage {
-  /** CPU in milliseconds. */
-  readonly apiMs: number
-  readonly workerMs: number
-  readonly databaseMs: number
+export interface PerPackage extends Pick<MeasuredLives, 'apiMs' | 'workerMs' | 'databaseMs' | 'walBytes'> {
   readonly stored: Bytes
-  readonly walBytes: number
+}
+
+export function bytesByKind(parts: readonly StoredPart[]): Bytes {
+  const bytes = { evidence: 0, content: 0, deliveries: 0, notifications: 0, retries: 0 }
+  for (const part of parts) bytes[part.kind] += part.bytes
+  return bytes
 }
 
 /** The busiest hour of a day to its average. */
@@ -25,7 +29,6 @@ const DAY_SECONDS = 86_400
 const YEAR_DAYS = 365
 
 export interface Needs {
-  readonly averagePerSecond: number
   readonly peakPerSecond: number
   /** Cores at the peak. */
   readonly cores: { readonly api: number; readonly worker: number; readonly database: number }
@@ -36,9 +39,12 @@ export interface Needs {
   readonly evidenceBytesPerYear: number
 }
 
+/** Packages a second in the busiest hour. */
+export const peakOf = (perDay: number) => (perDay / DAY_SECONDS) * PEAK
+
 export function needsOf(perDay: number, measured: PerPackage, retention: DeploymentProfile['O-18']): Needs {
   const { stored } = measured
-  const peakPerSecond = (perDay / DAY_SECONDS) * PEAK
+  const peakPerSecond = peakOf(perDay)
   const cores = (milliseconds: number) => (peakPerSecond * milliseconds) / 1_000 / BUSY
   const limited =
     stored.content * (VALID_DAYS + retention.content_days_after_expiry) +
@@ -46,7 +52,6 @@ export function needsOf(perDay: number, measured: PerPackage, retention: Deploym
     stored.notifications * retention.notification_days +
     stored.retries * retention.idempotency_days
   return {
-    averagePerSecond: perDay / DAY_SECONDS,
     peakPerSecond,
     cores: {
       api: cores(measured.apiMs),

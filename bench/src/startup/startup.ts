@@ -1,9 +1,8 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePorts } from '@agent-exchange/testkit'
-import type { Area, AreaContext, AreaResult } from '../area.ts'
+import { listOf, type Area, type AreaContext, type AreaResult } from '../area.ts'
 import { makeFolder } from '../exchange/folder.ts'
-import { figureOf } from '../figures.ts'
 import { serve } from '../processes/serve.ts'
 import { median } from '../statistics.ts'
 import { residentMegabytes } from '../processes/tree.ts'
@@ -50,13 +49,12 @@ async function run({ quick, workers, progress }: AreaContext): Promise<AreaResul
     memory.push(residentMegabytes(service.pid))
   }
   return {
-    title: 'Start-up and memory',
-    figures: [
-      figureOf('start_up_seconds', 'start on an existing data folder, to ready', 'seconds', times),
-      figureOf('first_start_seconds', 'first start, which creates the database', 'seconds', [
-        first.readyAfterMs / 1_000,
+    tables: [
+      listOf('Start-up and memory', [
+        ['start_up_seconds', 'start on an existing data folder, to ready, s', times],
+        ['first_start_seconds', 'first start, which creates the database, s', [first.readyAfterMs / 1_000]],
+        ['memory_at_rest_mb', 'resident memory at rest, without PostgreSQL, MB', memory],
       ]),
-      figureOf('memory_at_rest_mb', 'resident memory at rest, without PostgreSQL', 'megabytes', memory),
     ],
     ratios: [
       {

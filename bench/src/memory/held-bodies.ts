@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import type { DeploymentProfile } from '@agent-exchange/protocol'
-import type { Organization } from '@agent-exchange/testkit'
+import type { Target } from '../load/stock.ts'
 
 /** Of the bodies in flight that one organization may have (O-14). */
 const ORGANIZATION_SHARE = 1 / 8
@@ -11,7 +11,7 @@ const ORGANIZATION_SHARE = 1 / 8
  * `work` and drops them.
  */
 export async function withHeldBodies<T>(
-  organizations: readonly Organization[],
+  { url, tokens }: Target,
   { request_bytes, request_bytes_in_flight: total }: DeploymentProfile['O-14'],
   work: () => Promise<T>,
 ): Promise<T> {
@@ -21,8 +21,8 @@ export async function withHeldBodies<T>(
   const sockets: Socket[] = []
   try {
     for (let i = 0; i < count; i++) {
-      const by = organizations[Math.floor(i / each)]
-      if (by) sockets.push(await almostSent(by, request_bytes))
+      const token = tokens[Math.floor(i / each)]
+      if (token !== undefined) sockets.push(await almostSent(url, token, request_bytes))
     }
     return await work()
   } finally {
@@ -30,15 +30,15 @@ export async function withHeldBodies<T>(
   }
 }
 
-async function almostSent(by: Organization, bytes: number): Promise<Socket> {
-  const { hostname, port } = new URL(by.world.url)
+async function almostSent(url: string, token: string, bytes: number): Promise<Socket> {
+  const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
   socket.on('error', () => undefined)
   await once(socket, 'connect')
   const head = [
     'POST /v1/packages HTTP/1.1',
     `Host: ${hostname}`,
-    `Authorization: Bearer ${await by.token()}`,
+    `Authorization: Bearer ${token}`,
     'Content-Type: application/json',
     'X-Correlation-ID: held',
     `Idempotency-Key: held-${Math.random()}`,

@@ -18,11 +18,18 @@ export interface Between {
   readonly recipient: { readonly organizationId: string; readonly agentId: string }
 }
 
-/** Metadata of a package in a new thread. */
-export function metadataOf({ sender, recipient }: Between, digest: string, now: Date): PackageMetadata {
+/** Metadata of a package, in a new thread unless one is given. */
+export function metadataOf(
+  { sender, recipient }: Between,
+  {
+    digest,
+    threadId = freshId('thread'),
+  }: { readonly digest: string; readonly threadId?: string | undefined },
+): PackageMetadata {
+  const now = new Date()
   return {
     package_id: freshId('pkg'),
-    thread_id: freshId('thread'),
+    thread_id: threadId,
     sender_org_id: sender.organizationId,
     sender_agent_id: sender.agentId,
     recipient_org_id: recipient.organizationId,
