@@ -2,6 +2,7 @@ import type { Area } from './area.ts'
 import { deliveryArea } from './delivery/delivery.ts'
 import { diskArea } from './disk/disk.ts'
 import { endToEndArea } from './end-to-end/end-to-end.ts'
+import { fairnessArea } from './fairness/fairness.ts'
 import { growthArea } from './growth/growth.ts'
 import { logArea } from './log/log.ts'
 import { memoryArea } from './memory/memory.ts'
@@ -17,6 +18,7 @@ export const AREAS: readonly Area[] = [
   requestsArea,
   deliveryArea,
   endToEndArea,
+  fairnessArea,
   logArea,
   startupArea,
   memoryArea,

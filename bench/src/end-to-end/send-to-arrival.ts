@@ -26,6 +26,9 @@ export interface Sending {
 
 export interface SendToArrival {
   readonly packagesPerSecond: number
+  /** From the due time to the response. */
+  readonly answerP50Ms: number
+  readonly answerP99Ms: number
   /** From the first send to the last arrival. */
   readonly deliveriesPerSecond: number
   readonly p50Ms: number
@@ -53,7 +56,7 @@ export const SEND_TO_ARRIVAL: readonly MemberColumn<SendToArrival>[] = [
 /** From the time a package is due to be sent to the arrival of its webhooks in another process. */
 export async function sendToArrival(
   { load, receiver, postgres }: Rig,
-  exchange: DeliveringExchange,
+  exchange: Pick<DeliveringExchange, 'target' | 'stock' | 'api' | 'worker'>,
   { fanOut, rampMs, measureMs, arrivals: rate, packages, isHealthyOnly = false }: Sending,
 ): Promise<SendToArrival> {
   const target = await exchange.target()
@@ -62,7 +65,7 @@ export async function sendToArrival(
   await receiver.process.call('forget')
   await load.call('connect', target, CLIENTS)
   const used = cpuMeter([pidsOf(exchange), [postgres.pid()]])
-  const { sent, perSecond } = await load.call('run', {
+  const { sent, ...answers } = await load.call('run', {
     target,
     source: { kind: 'stock', stock },
     status: ACCEPTED,
@@ -82,7 +85,9 @@ export async function sendToArrival(
   const [service = 0, database = 0] = used().map((seconds) => (seconds * 1e6) / deliveries)
   const [p50Ms = Number.NaN, p99Ms = Number.NaN] = percentiles(latencies, [0.5, 0.99])
   return {
-    packagesPerSecond: perSecond,
+    packagesPerSecond: answers.perSecond,
+    answerP50Ms: answers.p50Ms,
+    answerP99Ms: answers.p99Ms,
     deliveriesPerSecond: (deliveries * 1_000) / (lastArrival - firstSend),
     p50Ms,
     p99Ms,

@@ -121,7 +121,7 @@ async function startProcesses(
 }
 
 /** Process ids of the exchange, each once. */
-export function pidsOf({ api, worker }: DeliveringExchange): readonly number[] {
+export function pidsOf({ api, worker }: Pick<DeliveringExchange, 'api' | 'worker'>): readonly number[] {
   return [...new Set([api.pid, worker.pid])]
 }
 

@@ -6,6 +6,7 @@ import { seeded } from '../random.ts'
 import { sharedTime } from '../processes/shared-clock.ts'
 import { closedLoop, openLoop, type Next, type OnSend, type Outcome, type Span } from './loops.ts'
 import { poissonSchedule, steadySchedule } from './schedule.ts'
+import { tenacious } from './tenacious-connection.ts'
 import { createStock, get, post, type Stock, type StockOrder, type Target } from './stock.ts'
 
 /** The source of requests: a stock, or requests that are repeated. */
@@ -98,6 +99,8 @@ const calls = {
   },
   async run(load: Load): Promise<LoadOutcome> {
     const next = requestsFor(load.source, load.target)
+    const senders =
+      load.status === 'any' ? connections.map((each) => tenacious(each, load.target)) : connections
     const sent: SentPackage[] = []
     const onSend: OnSend | undefined = load.isTraced
       ? ({ packageId = '' }, at) => void sent.push({ packageId, at: sharedTime(at) })
@@ -105,11 +108,11 @@ const calls = {
     try {
       const schedule = scheduleOf(load)
       const outcome = await (schedule
-        ? openLoop(connections, next, { ...load, schedule }, { onSend })
-        : closedLoop(connections, next, load, onSend))
+        ? openLoop(senders, next, { ...load, schedule }, { onSend })
+        : closedLoop(senders, next, load, onSend))
       return { ...outcome, sent }
     } finally {
-      connections.forEach((connection) => connection.close())
+      senders.forEach((sender) => sender.close())
     }
   },
 }

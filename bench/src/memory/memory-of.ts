@@ -39,5 +39,5 @@ export async function memoryOf(pid: number, file: string): Promise<MemoryReading
     () => JSON.parse(readFileSync(path, 'utf8')) as MemoryReading,
   )
   const megabytes = Object.entries(reading).map(([name, bytes]) => [name, Number(bytes) / MEGABYTE])
-  return Object.fromEntries(megabytes) as unknown as MemoryReading
+  return Object.fromEntries(megabytes) as MemoryReading
 }

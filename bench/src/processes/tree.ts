@@ -43,18 +43,13 @@ export function below(processes: ReadonlyMap<number, ProcessFacts>, roots: reado
 }
 
 /** Resident memory of a process and everything below it, without PostgreSQL. */
-export const residentMegabytes = (root: number) => statusMegabytes(root, /^VmRSS:\s+(\d+) kB/m)
-
-/** The largest resident memory so far of each process, in total. */
-export const peakMegabytes = (root: number) => statusMegabytes(root, /^VmHWM:\s+(\d+) kB/m)
-
-function statusMegabytes(root: number, line: RegExp): number {
+export function residentMegabytes(root: number): number {
   const processes = readProcesses()
   let kilobytes = 0
   for (const pid of below(processes, [root])) {
     if (processes.get(pid)?.program === 'postgres') continue
     const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-    kilobytes += Number(line.exec(status)?.[1] ?? 0)
+    kilobytes += Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0)
   }
   return kilobytes / 1_024
 }

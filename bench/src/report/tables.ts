@@ -39,7 +39,7 @@ export function formatRatios(ratios: readonly Ratio[]): string {
   const table = formatTable('Ratios', ['', 'here', '95% interval', 'wanted', 'goal', ''], rows)
   const about =
     'A ratio with an interval is the geometric mean over rounds: a disturbance of a round affects both sides.'
-  return ratios.some(({ low }) => low !== undefined) ? `${table}\n${about}\n` : table
+  return ratios.some(({ low = Number.NaN }) => Number.isFinite(low)) ? `${table}\n${about}\n` : table
 }
 
 function judge(value: number, { at, must, goal }: Wanted, excuse = 'missed'): string {
