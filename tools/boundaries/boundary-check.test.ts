@@ -44,7 +44,7 @@ test('packages import only along the dependency graph', () => {
   isRefused(
     'packages/service/src/kernel/a.ts',
     imports('sdk'),
-    /service may import protocol, crypto, log, web, database, server, not sdk/u,
+    /service may import protocol, crypto, log, web, database, server, pkcs11, not sdk/u,
   )
   isAllowed('packages/service/src/http/a.ts', imports('web'))
   isRefused('packages/web/src/a.ts', imports('service'), /web may import no other package/u)

@@ -1,13 +1,14 @@
 import { spawnSync } from 'node:child_process'
 import {
+  createECDH,
   createPrivateKey,
   createPublicKey,
   diffieHellman,
   generateKeyPairSync,
-  sign,
   type KeyObject,
 } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { threadId } from 'node:worker_threads'
 import type { Attribute, Cryptoki, Handle, Mechanism } from './binding.ts'
 import { CKA, CKM, CKO } from './constants.ts'
 import { derOctetString } from './ec-parameters.ts'
@@ -35,6 +36,13 @@ interface FakeObject {
   readonly der: string
 }
 
+/** Replaces the file as a whole: another thread may be reading it. */
+export function writeState(file: string, state: FakeState): void {
+  const next = `${file}.${threadId}`
+  writeFileSync(next, JSON.stringify(state))
+  renameSync(next, file)
+}
+
 const SLOT = Buffer.of(1)
 const WAIT = `while grep -q '"isHanging":true' "$0"; do sleep 0.05; done`
 
@@ -58,7 +66,7 @@ export class PKCS11 implements Partial<Cryptoki> {
   }
 
   #change(change: Partial<FakeState>): void {
-    writeFileSync(this.#file, JSON.stringify({ ...this.#state(), ...change }))
+    writeState(this.#file, { ...this.#state(), ...change })
   }
 
   #check(session?: Handle): FakeState {
@@ -167,13 +175,11 @@ export class PKCS11 implements Partial<Cryptoki> {
     this.#key = createPrivateKey(pem(found))
   }
 
-  /** Whoever knows the module signs the digest; node:crypto signs only messages, so the result is its own. */
   C_Sign(_: Handle, data: Buffer, into: Buffer): Buffer {
     // Nothing can interrupt this wait, as with native code.
     if (this.#state().isHanging) spawnSync('sh', ['-c', WAIT, this.#file])
     if (!this.#key || this.#mechanism !== CKM.ECDSA) throw new Error('CKR_MECHANISM_INVALID:112')
-    const signature = sign('sha256', data, { key: this.#key, dsaEncoding: 'ieee-p1363' })
-    into.set(signature)
+    into.set(signDigest(this.#key, data))
     return into
   }
 
@@ -191,6 +197,32 @@ export class PKCS11 implements Partial<Cryptoki> {
     this.#secret = diffieHellman({ privateKey: createPrivateKey(pem(found)), publicKey })
     return Buffer.alloc(0)
   }
+}
+
+/** ECDSA over a digest (FIPS 186-5 section 6.4.1); node:crypto signs only messages. */
+function signDigest(key: KeyObject, digest: Buffer): Buffer {
+  const { d = '' } = key.export({ format: 'jwk' })
+  const oneTime = createECDH('prime256v1')
+  const [, ...point] = oneTime.generateKeys()
+  const r = integer(Buffer.from(point.slice(0, 32))) % ORDER
+  const inverse = power(integer(oneTime.getPrivateKey()), ORDER - 2n)
+  const s = (inverse * (integer(digest) + r * integer(Buffer.from(d, 'base64url')))) % ORDER
+  return Buffer.from([r, s].map((each) => each.toString(16).padStart(64, '0')).join(''), 'hex')
+}
+
+const ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n
+
+function integer(bytes: Buffer): bigint {
+  return BigInt(`0x${bytes.toString('hex')}`)
+}
+
+function power(base: bigint, exponent: bigint): bigint {
+  let result = 1n
+  for (let [square, left] = [base, exponent]; left > 0n; left >>= 1n) {
+    if (left & 1n) result = (result * square) % ORDER
+    square = (square * square) % ORDER
+  }
+  return result
 }
 
 function objectOf(template: readonly Attribute[], isPrivate: boolean, der: string): FakeObject {

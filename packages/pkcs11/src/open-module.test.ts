@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { diffieHellman, generateKeyPairSync, hash, verify, createPublicKey } from 'node:crypto'
+import { diffieHellman, generateKeyPairSync, verify, createPublicKey } from 'node:crypto'
 import { rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { generateKeyPair, openPackage, sealPackage, type PublicJwk } from '@agent-exchange/crypto'
@@ -26,9 +26,8 @@ test('a key is made in the module, cannot be extracted, and is found again by it
   const again = await fake.open().privateKey(reference, 'signing')
   assert.deepEqual(again.publicJwk, privateKey.publicJwk)
   const signature = await again.sign(data)
-  // The fake hashes what it is given once more.
   const key = { key: keyObject(privateKey.publicJwk), dsaEncoding: 'ieee-p1363' } as const
-  assert.ok(verify('sha256', hash('sha256', data, 'buffer'), key, signature))
+  assert.ok(verify('sha256', data, key, signature))
   assert.deepEqual(await fake.keys.list(), [{ reference, label: 'agent signing' }])
   await fake.keys.destroy(reference)
   await fake.keys.destroy(reference)

@@ -21,8 +21,12 @@ export interface ModuleOptions {
   readonly token: string
   /** File with the PIN of the token's user. It is read at each login. */
   readonly pinFile: string
+  /** Name or path of the binding. Defaults to `pkcs11js`. */
+  readonly binding?: string
   /** Maximum time of one call. Defaults to 5 seconds. */
   readonly timeoutMs?: number
+  /** Maximum number of waiting calls. Defaults to 1,000. */
+  readonly maximumQueued?: number
   /** Called after each call, for metrics. */
   readonly onCall?: CallObserver
 }
@@ -57,15 +61,7 @@ export interface KeyModule extends KeyProvider, AsyncDisposable {
  * const keys = openFileKeyStore('./agent/keys.json', { keyProvider: module })
  */
 export function openModule(options: ModuleOptions): KeyModule {
-  return openModuleWith('pkcs11js', options)
-}
-
-/** With another binding, for tests. */
-export function openModuleWith(
-  binding: string,
-  options: ModuleOptions & { readonly maximumQueued?: number },
-): KeyModule {
-  const { token } = options
+  const { token, binding = 'pkcs11js' } = options
   const client = new ModuleWorkerClient({ ...options, binding })
 
   function idOf(reference: string): Uint8Array {

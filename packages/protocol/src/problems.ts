@@ -31,6 +31,7 @@ export interface ProblemDefinition {
 }
 
 const ours = { retryable: false, basis: 'profile' } as const
+const unavailable = { ...ours, status: 503, retryable: true, category: 'availability' } as const
 
 /** All problems, and the only place that maps them to a status. */
 export const problems = {
@@ -354,27 +355,24 @@ export const problems = {
   },
 
   service_overloaded: {
-    ...ours,
-    status: 503,
+    ...unavailable,
     title: 'The exchange is overloaded',
-    retryable: true,
-    category: 'availability',
     advice: 'Wait for the number of seconds in Retry-After, then retry with the same Idempotency-Key.',
   },
   database_unavailable: {
-    ...ours,
-    status: 503,
+    ...unavailable,
     title: 'The database is unavailable',
-    retryable: true,
-    category: 'availability',
     advice: 'Wait for the number of seconds in Retry-After, then retry with the same Idempotency-Key.',
   },
+  signing_unavailable: {
+    ...unavailable,
+    title: 'The exchange cannot sign now',
+    advice:
+      'The module that holds the keys of the exchange is away. Wait for the number of seconds in Retry-After, then retry with the same Idempotency-Key.',
+  },
   log_damaged: {
-    ...ours,
-    status: 503,
+    ...unavailable,
     title: 'The transparency log cannot give this proof',
-    retryable: true,
-    category: 'availability',
     advice:
       'A stored part of the log is damaged, and the operator was alerted. Try again once the operator has restored it; packages and evidence without proofs are not affected.',
   },

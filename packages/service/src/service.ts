@@ -16,6 +16,7 @@ import { startTasks, startWorkers } from './startup/background-work.ts'
 import type { Base } from './startup/base.ts'
 import { withHeartbeat } from './startup/heartbeat.ts'
 import { openExchange } from './startup/open-exchange.ts'
+import { keyModuleTasks } from './startup/open-key-module.ts'
 import { checkDatabase, openStorage } from './startup/open-storage.ts'
 import { createOperatorSide } from './startup/operator-side.ts'
 import { createProcessMetrics } from './startup/process-metrics.ts'
@@ -110,7 +111,12 @@ async function startParts(base: Base, { connections, startup, metricsOf }: Given
   })
   files.follow({ agent: agent?.app, operator })
   await agent?.rateLimit.task.run()
-  const ownTasks = [report, ...(agent ? [agent.rateLimit.task] : []), ...files.tasks()]
+  const ownTasks = [
+    report,
+    ...(agent ? [agent.rateLimit.task] : []),
+    ...files.tasks(),
+    ...keyModuleTasks(exchange.keyModule, base),
+  ]
   await startTasks(base, exchange, metrics, ownTasks)
   if (config.role !== 'api') startWorkers(base, exchange, metrics, { webhookCa: files.webhookCa, tracing })
 

@@ -62,7 +62,7 @@ export const extensions = {
     summary: 'The keys of the log, stated by the platform',
     access: 'anyone',
     success: logKey,
-    problems: [],
+    problems: ['signing_unavailable'],
   },
   listLogRecords: {
     method: 'GET',
@@ -82,7 +82,7 @@ export const extensions = {
     access: 'agent',
     query: ofSubject,
     success: logHeadPage,
-    problems: ['resource_not_found', 'log_damaged'],
+    problems: ['resource_not_found', 'log_damaged', 'signing_unavailable'],
   },
   listLogKeyEvents: {
     method: 'GET',

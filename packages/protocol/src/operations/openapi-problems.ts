@@ -11,6 +11,7 @@ const WAITS: ReadonlySet<ProblemCode> = new Set([
   'rate_limited',
   'service_overloaded',
   'database_unavailable',
+  'signing_unavailable',
 ])
 
 export function problemResponse(codes: readonly ProblemCode[]): JsonObject {

@@ -51,6 +51,7 @@ const PACKAGE_PROBLEMS = [
   'response_mismatch',
   'identifier_conflict',
   'quota_reached',
+  'signing_unavailable',
 ] as const
 
 /** The 21 operations of the agent API. Router, validation, OpenAPI, SDK and tests are derived from this table. */

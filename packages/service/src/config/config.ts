@@ -1,5 +1,6 @@
 import type { PolicyWitness } from '@agent-exchange/log'
 import type { DeploymentProfile } from '@agent-exchange/protocol'
+import type { KeyModuleConfig } from './key-module.ts'
 import type { OperatorSignOnConfig } from './operator-sign-on.ts'
 import type { TracingConfig } from './tracing.ts'
 import type { LogLevel, MasterKeySettings, TlsConfig } from '@agent-exchange/server/settings'
@@ -42,6 +43,8 @@ export interface Config extends MasterKeySettings {
   readonly workers: number
   /** Whether this process may create the first operator. Its token is then in the data directory of this process. */
   readonly createsFirstOperator: boolean
+  /** Holds the signing keys. Undefined: the database does, under the master key. */
+  readonly keyModule?: KeyModuleConfig
   readonly smtp: SmtpConfig | undefined
   readonly logLevel: LogLevel
   /** Also on a terminal; `aex serve --json`. */

@@ -22,6 +22,7 @@ import {
   type Environment,
 } from '@agent-exchange/server/settings'
 import { ROLES, type Config, type SmtpConfig } from './config.ts'
+import { readKeyModule } from './key-module.ts'
 import { readOperatorSignOn } from './operator-sign-on.ts'
 import { readForwardedClientCa, readTls } from './pem-files.ts'
 import { readProfile } from './profile-file.ts'
@@ -56,6 +57,7 @@ export function readConfig(env: Environment): Config {
   const tls = readTls(settings)
   const forwardedClientCa = readForwardedClientCa(settings)
   const proxySecret = readProxySecret(settings)
+  const keyModule = readKeyModule(settings)
   const usesTls = value('AEX_TLS_CERT') !== undefined
   const webhookCa = value('AEX_WEBHOOK_CA')
   const config: Config = {
@@ -86,6 +88,7 @@ export function readConfig(env: Environment): Config {
     workers: checked('AEX_WORKERS', parseWorkers) ?? 1,
     createsFirstOperator: checked('AEX_FIRST_OPERATOR', parseFlag) ?? true,
     ...readMasterKeys(settings, MASTER_KEY),
+    ...(keyModule && { keyModule }),
     smtp: readSmtp(settings),
     logLevel: checked('AEX_LOG_LEVEL', oneOf(LOG_LEVELS)) ?? 'info',
     witnesses: checked('AEX_WITNESS_POLICY', readWitnessPolicy) ?? [],

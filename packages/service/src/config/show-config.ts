@@ -33,6 +33,8 @@ export function showConfig(config: Config): { readonly name: VariableName; reado
     AEX_FIRST_OPERATOR: String(config.createsFirstOperator),
     AEX_MASTER_KEY_FILE: config.masterKeyFile ?? 'none',
     AEX_MASTER_KEY_PREVIOUS: config.previousMasterKey ? 'set' : 'none',
+    AEX_PKCS11_MODULE: config.keyModule?.module ?? 'keys in the database, under the master key',
+    AEX_PKCS11_TOKEN: config.keyModule?.token ?? 'none',
     AEX_SMTP_URL: smtp ? hidePassword(smtp.url) : 'no mail',
     AEX_ALERT_FROM: smtp?.from ?? 'no mail',
     AEX_LOG_LEVEL: config.logLevel,

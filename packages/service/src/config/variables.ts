@@ -139,6 +139,14 @@ export const VARIABLES = [
     default: 'none',
   },
   {
+    name: 'AEX_PKCS11_MODULE',
+    meaning:
+      'library of a PKCS#11 module that makes and holds the signing keys of the exchange; needs pkcs11js',
+    default: 'keys in the database, under the master key',
+  },
+  { name: 'AEX_PKCS11_TOKEN', meaning: 'label of the token in AEX_PKCS11_MODULE', default: 'none' },
+  { name: 'AEX_PKCS11_PIN_FILE', meaning: 'file with the user PIN of that token', default: 'none' },
+  {
     name: 'AEX_SMTP_URL',
     meaning: 'mail server for owner alerts, as smtps://user:password@host',
     default: 'no mail',

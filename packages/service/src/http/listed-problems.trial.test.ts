@@ -24,6 +24,7 @@ import {
 } from '@agent-exchange/testkit'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { openDatabase } from '@agent-exchange/database'
+import { fakeModule } from '../../../pkcs11/src/fake-module.fixture.ts'
 import { removeExpired } from '../features/retention/retention.ts'
 import { breakableWay } from './breakable-way.fixture.ts'
 import { operationProblems } from './operation-problems.fixture.ts'
@@ -32,10 +33,12 @@ import { packageProblems } from './package-problems.fixture.ts'
 const cleanup = new AsyncDisposableStack()
 after(() => cleanup.disposeAsync())
 
-const world = cleanup.use(await startWorld())
+const module = cleanup.use(fakeModule())
+const keyModule = module.place
+const world = cleanup.use(await startWorld({ config: { keyModule } }))
 const [native, dataSpace] = [await setScene(world), await setScene(world, { dsx: true })]
 const beside = async (options: Omit<Parameters<typeof startWorld>[0] & object, 'beside'>) =>
-  cleanup.use(await startWorld({ beside: world, ...options }))
+  cleanup.use(await startWorld({ beside: world, ...options, config: { keyModule, ...options.config } }))
 
 /** Codes that each operation really answered. */
 const answered = new Map<OperationId, Set<string>>(OPERATION_IDS.map((id) => [id, new Set()]))
@@ -211,6 +214,15 @@ test('[API-02] problems of the exchange', async () => {
   await world.sql`alter table organization rename to organization_away`
   await everywhere('internal_error', {})
   await world.sql`alter table organization_away rename to organization`
+})
+
+test('[API-02] the module that holds the keys of the exchange is away', async () => {
+  module.change({ fails: 'CKR_DEVICE_REMOVED' })
+  for (const id of OPERATION_IDS.filter((each) =>
+    problemsOf(operations[each]).includes('signing_unavailable'),
+  ))
+    note(id, 'signing_unavailable', await (await native.make(id)).send())
+  module.change({ fails: '' })
 })
 
 test('[API-02][EVT-10] a cursor that retention has passed', async () => {

@@ -2,10 +2,11 @@ import type { Socket } from 'node:net'
 import { MEDIA_TYPE, problems, type ProblemCode } from '@agent-exchange/protocol'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { isUnavailable } from '@agent-exchange/database'
+import { isModuleAway } from '@agent-exchange/pkcs11'
 import { bearerChallenge } from '../oauth/challenge.ts'
 import type { Context } from '../kernel/context.ts'
 import { problemBase, problemDocument } from '../kernel/problem-document.ts'
-import { databaseUnavailable, Problem } from '../kernel/problem.ts'
+import { databaseUnavailable, Problem, signingUnavailable } from '../kernel/problem.ts'
 import { endSocket, isHandshakeFailure } from './end-socket.ts'
 import { addLogFields } from './request-log-fields.ts'
 import { correlationIdOf } from './request-headers.ts'
@@ -25,6 +26,7 @@ export function toProblem(error: unknown): Problem {
   if (known) return new Problem(known, {}, { cause: error })
   // Safe to retry: either nothing was committed, or the retry gets the recorded response.
   if (isUnavailable(error)) return databaseUnavailable(error)
+  if (isModuleAway(error)) return signingUnavailable(error)
   return new Problem('internal_error', {}, { cause: error })
 }
 

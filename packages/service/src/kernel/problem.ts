@@ -23,6 +23,13 @@ export function databaseUnavailable(cause: unknown): Problem {
   return new Problem('database_unavailable', { retry_after_seconds: DATABASE_RETRY_SECONDS }, { cause })
 }
 
+const MODULE_RETRY_SECONDS = 5
+
+/** The module that holds the signing keys is away. */
+export function signingUnavailable(cause: unknown): Problem {
+  return new Problem('signing_unavailable', { retry_after_seconds: MODULE_RETRY_SECONDS }, { cause })
+}
+
 /** Returns a thrown problem as a value, so that a batch can continue with its other items. */
 export function resultOrProblem<T>(work: () => T): T | Problem {
   try {

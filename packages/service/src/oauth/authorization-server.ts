@@ -2,8 +2,9 @@ import type { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Provider } from 'oidc-provider'
 import { isUnavailable } from '@agent-exchange/database'
+import { isModuleAway } from '@agent-exchange/pkcs11'
 import type { TokenKey } from '../platform-keys/token-keys.ts'
-import { databaseUnavailable, Problem } from '../kernel/problem.ts'
+import { databaseUnavailable, Problem, signingUnavailable } from '../kernel/problem.ts'
 import type { AuthorityFailure, ClientCertificate } from './client-certificate.ts'
 import { OPENID_METADATA_PATH, pathOf, SERVER_METADATA_PATH } from '@agent-exchange/server/issuer'
 import { KEYS_PATH, oauthUrls, TOKEN_PATH } from './oauth-urls.ts'
@@ -91,10 +92,13 @@ function createProvider(settings: AuthorizationServerSettings, keys: readonly To
     return next()
   })
   provider.on('server_error', (ctx, error) => {
-    if (!isUnavailable(error)) return onError(error)
+    const isDatabase = isUnavailable(error)
+    if (!isDatabase && !isModuleAway(error)) return onError(error)
+    const { details } = isDatabase ? databaseUnavailable(error) : signingUnavailable(error)
     ctx.status = 503
-    ctx.set('Retry-After', String(databaseUnavailable(error).details['retry_after_seconds']))
-    ctx.body = { error: 'temporarily_unavailable', error_description: 'the database is unavailable' }
+    ctx.set('Retry-After', String(details['retry_after_seconds']))
+    const error_description = isDatabase ? 'the database is unavailable' : 'the exchange cannot sign now'
+    ctx.body = { error: 'temporarily_unavailable', error_description }
   })
   // Koa prints errors unless there is a listener. Its types lack this event.
   const koa: EventEmitter = provider

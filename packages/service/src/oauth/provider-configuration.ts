@@ -8,6 +8,7 @@ import { requireUsableAssertion } from './assertion-rules.ts'
 import type { CertificateReader } from './client-certificate.ts'
 import { ASSERTION_ALGORITHMS, AUTHENTICATION_METHODS } from './metadata.ts'
 import { CLAIMS, providerAdapter, REFUSAL } from './provider-adapter.ts'
+import { TokenSigningKey } from './token-signing-key.ts'
 
 export interface ProviderSettings {
   readonly db: Database
@@ -29,12 +30,7 @@ export function providerConfiguration(
   return {
     adapter: providerAdapter(settings.db),
     jwks: {
-      keys: tokenKeys.map(({ privateJwk, keyId }) => ({
-        ...privateJwk,
-        kid: keyId,
-        alg: 'ES256',
-        use: 'sig',
-      })),
+      keys: tokenKeys.map((key) => new TokenSigningKey(key)),
     },
     routes: { token: TOKEN_PATH },
     scopes: [],
@@ -61,6 +57,7 @@ export function providerConfiguration(
       requireUsableAssertion(claims, { profile, audiences: [issuer, tokenEndpoint], now })
     },
     features: {
+      externalSigningSupport: { enabled: true, ack: 'experimental-01' },
       devInteractions: { enabled: false },
       userinfo: { enabled: false },
       rpInitiatedLogout: { enabled: false },

@@ -1,4 +1,4 @@
-import { generateKeyPair } from '@agent-exchange/crypto'
+import { generateKeyPair, type PrivateJwk } from '@agent-exchange/crypto'
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
@@ -15,9 +15,9 @@ import { createTokenVerifier } from './token-verifier.ts'
 const publicUrl = 'https://exchange.example'
 const START = 1_767_225_600
 
-async function newKey(keyId: string): Promise<TokenKey> {
-  const { publicKey, privateJwk } = await generateKeyPair('signing')
-  return { keyId, publicJwk: publicKey.jwk, privateJwk }
+async function newKey(keyId: string): Promise<TokenKey & { readonly privateJwk: PrivateJwk }> {
+  const { publicKey, privateKey, privateJwk } = await generateKeyPair('signing')
+  return { keyId, publicJwk: publicKey.jwk, sign: privateKey.sign, privateJwk }
 }
 
 const key = await newKey('key_1')
@@ -49,7 +49,7 @@ function verifierAt(startSeconds = START) {
     now: () => new Date(seconds * 1_000).toISOString(),
     monotonicMilliseconds: () => 0,
   }
-  let keys = [key]
+  let keys: TokenKey[] = [key]
   const issuer = embeddedIssuer(publicUrl, async () => {
     return { keys, version: keys.map(({ keyId }) => keyId).join() }
   })
@@ -190,8 +190,7 @@ test('[AUTH-01] a cached token is refused after its key was revoked', async () =
   const { verify, setKeys } = verifierAt()
   const token = `Bearer ${await tokenOf()}`
   await verify(token, undefined)
-  const { publicKey, privateJwk } = await generateKeyPair('signing')
-  const other = { keyId: 'key_2', publicJwk: publicKey.jwk, privateJwk }
+  const other = await newKey('key_2')
   setKeys([other, key])
   await verify(token, undefined)
   setKeys([other])

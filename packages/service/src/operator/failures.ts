@@ -2,8 +2,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { MEDIA_TYPE, problems } from '@agent-exchange/protocol'
 import { CryptoError } from '@agent-exchange/crypto'
 import { isUnavailable } from '@agent-exchange/database'
+import { isModuleAway } from '@agent-exchange/pkcs11'
 import type { Context } from '../kernel/context.ts'
-import { databaseUnavailable, Problem } from '../kernel/problem.ts'
+import { databaseUnavailable, Problem, signingUnavailable } from '../kernel/problem.ts'
 import { problemBase, problemDocument } from '../kernel/problem-document.ts'
 import type { OperatorDependencies } from './dependencies.ts'
 
@@ -53,6 +54,7 @@ export function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
   if (error instanceof CryptoError) return new Problem('malformed_request', { reason: error.code })
   if (isUnavailable(error)) return databaseUnavailable(error)
+  if (isModuleAway(error)) return signingUnavailable(error)
   const { code, statusCode } = error as { code?: unknown; statusCode?: unknown }
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return new Problem('media_type_unsupported')
   const isClientError = typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500

@@ -15,6 +15,7 @@ const rotated = {
   valid_from: '2026-03-02T09:00:00.000Z',
   status: 'active',
   registered_at: '2026-03-02T08:00:00.000Z',
+  held_in: 'database',
 }
 const plane = await startOperatorPlane(db, {
   webhookKeys: {

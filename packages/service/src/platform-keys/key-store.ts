@@ -3,6 +3,7 @@ import type { PublicKey } from '@agent-exchange/protocol'
 import { fragment, type Queries, type Transaction } from '@agent-exchange/database'
 import { secondsBetween } from '@agent-exchange/server/clock'
 import { Problem } from '../kernel/problem.ts'
+import { tokenOf } from './module-reference.ts'
 
 /** `log` signs checkpoints of the transparency log. */
 export const PLATFORM_KEY_PURPOSES = ['webhook', 'token', 'statement', 'log'] as const
@@ -25,7 +26,11 @@ export interface PlatformKeyRow {
 }
 
 /** A key as operators see it; directories show it without `standby`. */
-export type ListedKey = PublicKey & { readonly standby?: true }
+export type ListedKey = PublicKey & {
+  readonly standby?: true
+  /** Where the private key is: `database`, or the token of a PKCS#11 module. */
+  readonly held_in: string
+}
 
 /** Limit of every list. Rotation stops at MAXIMUM_PUBLISHED_KEYS, which leaves room for emergency keys. */
 const MAXIMUM_LISTED_KEYS = 100
@@ -184,7 +189,12 @@ export function toPublicKey(row: PlatformKeyRow): PublicKey {
 }
 
 export function toListedKey(row: PlatformKeyRow): ListedKey {
-  return { ...toPublicKey(row), ...(row.standby && { standby: true as const }) }
+  const token = tokenOf(row)
+  return {
+    ...toPublicKey(row),
+    ...(row.standby && { standby: true as const }),
+    held_in: token === undefined ? 'database' : `token ${token}`,
+  }
 }
 
 export function publicJwkOf(row: PlatformKeyRow): PublicJwk {

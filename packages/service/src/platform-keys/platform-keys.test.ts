@@ -92,12 +92,14 @@ test('a private key that was moved to another row cannot be decrypted', async ()
 
 test('private keys are stored encrypted only', async () => {
   const db = await freshDatabase()
-  const { tokenKeys } = await open(db)
+  const { token, secrets } = await open(db)
   const [dump] = await db<
     { text: string; bytes: string }[]
   >`select string_agg(platform_key::text, ' ') as text,
     string_agg(encode(private_key_encrypted, 'escape'), ' ') as bytes from platform_key`
-  const secret = (await tokenKeys()).keys[0]?.privateJwk.d ?? ''
+  const [row] = (await token.current()).keys
+  assert.ok(row)
+  const secret = (JSON.parse(await secrets.decrypt(row)) as { d: string }).d
   assert.ok(secret.length > 40)
   assert.ok(!`${dump?.text} ${dump?.bytes}`.includes(secret))
 })

@@ -1,4 +1,5 @@
-import { decodeBase64url, importPrivateJwk, type PrivateKey, signDetached } from '@agent-exchange/crypto'
+import { type PrivateKey, signDetached } from '@agent-exchange/crypto'
+import type { KeyModule } from '@agent-exchange/pkcs11'
 import type { DeploymentProfile } from '@agent-exchange/protocol'
 import { LRUCache } from 'lru-cache'
 import { type Database, inTransaction, type Transaction } from '@agent-exchange/database'
@@ -7,7 +8,7 @@ import { type Clock, DAY_SECONDS } from '@agent-exchange/server/clock'
 import type { NewId } from '../kernel/ids.ts'
 import type { MasterKeys } from '@agent-exchange/server/master-key'
 import { logPlatformKeys, type PlatformAgent } from './platform-key-events.ts'
-import { logKeyVault } from './log-keys.ts'
+import { type LogKey, logKeyVault } from './log-keys.ts'
 import { type KeyHooks, type RotatingKeys, rotatingKeys } from './rotating-keys.ts'
 import { listUsableKeys, type PlatformKeyRow } from './key-store.ts'
 import { tokenKeySource, type TokenKeySource } from './token-keys.ts'
@@ -28,8 +29,7 @@ export interface PlatformKeys {
   readonly statement: RotatingKeys
   /** Ed25519 keys that sign checkpoints of the transparency log; all usable ones sign. */
   readonly log: RotatingKeys
-  /** The private part of a log key. */
-  readonly openLogKey: (row: PlatformKeyRow) => Promise<Uint8Array>
+  readonly openLogKey: (row: PlatformKeyRow) => Promise<LogKey>
   readonly secrets: PlatformSecrets
 }
 
@@ -54,6 +54,8 @@ export interface PlatformKeySettings {
   readonly db: Database
   /** Those that the process has now: a key file may change. */
   readonly masterKeys: () => MasterKeys
+  /** Holds the keys that are made from now on. Without it, the database holds them, encrypted. */
+  readonly module?: KeyModule | undefined
   readonly profile: DeploymentProfile
   readonly clock: Clock
   readonly newId: NewId
@@ -64,10 +66,11 @@ export interface PlatformKeySettings {
  * keys; a wrong master key is a MasterKeyError.
  */
 export async function openPlatformKeys(settings: PlatformKeySettings): Promise<PlatformKeys> {
-  const { db, masterKeys, profile, clock, newId, identity } = settings
+  const { db, masterKeys, module, profile, clock, newId, identity } = settings
   const now = clock.now()
   const secrets = platformSecrets({ db, masterKeys })
-  const vault = keyVault(secrets, newId)
+  const vault = keyVault({ secrets, newId, module })
+  const logVault = logKeyVault({ secrets, newId, module })
   const platform = { agentId: profile['O-42'].agent_id, newId }
   const webhook = loggedWebhookKeys(webhookKeys(profile, vault), platform)
   const { access_token_seconds, clock_skew_seconds, key_lead_seconds } = profile['O-08']
@@ -80,7 +83,7 @@ export async function openPlatformKeys(settings: PlatformKeySettings): Promise<P
   })
   const log = rotatingKeys({
     ...common,
-    vault: logKeyVault(secrets, newId, vault),
+    vault: logVault,
     purpose: 'log',
     times: { leadSeconds: 0, keepSeconds: profile['O-07'].transparency_key_overlap_days * DAY_SECONDS },
     onChanged: (tx, at) => logPlatformKeys(tx, platform, at),
@@ -95,8 +98,8 @@ export async function openPlatformKeys(settings: PlatformKeySettings): Promise<P
   await inTransaction(db, async (tx) => {
     await lockNames(tx, 'key', [PLATFORM_KEYS_LOCK])
     await secrets.open(tx, now)
-    // Every stored key must decrypt before a key is added, or one database would hold keys of two data keys.
-    for (const row of await listUsableKeys(tx, 'webhook', now)) await vault.privateJwk(row)
+    // Every stored key must open before a key is added, or one database would hold keys of two data keys.
+    for (const row of await listUsableKeys(tx, 'webhook', now)) await vault.open(row)
     await directory.ensureIdentity(tx, now)
     await token.ensure(tx, now)
     await log.ensure(tx, now)
@@ -111,7 +114,7 @@ export async function openPlatformKeys(settings: PlatformKeySettings): Promise<P
     token,
     statement,
     log,
-    openLogKey: async (row) => decodeBase64url((await vault.privateJwk(row)).d),
+    openLogKey: (row) => logVault.open(row),
     secrets,
   }
 }
@@ -138,10 +141,6 @@ function loggedWebhookKeys(keys: WebhookKeys, platform: PlatformAgent): WebhookK
   }
 }
 
-async function openKey(vault: KeyVault, row: PlatformKeyRow): Promise<PrivateKey> {
-  return importPrivateJwk(await vault.privateJwk(row), { use: 'signing' })
-}
-
 function platformSigner(statement: RotatingKeys, vault: KeyVault): PlatformSigner {
   // The key material of an id never changes.
   const opened = new LRUCache<string, Promise<PrivateKey>>({ max: MAXIMUM_OPENED_KEYS })
@@ -151,7 +150,7 @@ function platformSigner(statement: RotatingKeys, vault: KeyVault): PlatformSigne
       if (!row) throw new Error('There is no statement key.')
       let key = opened.get(row.key_id)
       if (!key) {
-        opened.set(row.key_id, (key = openKey(vault, row)))
+        opened.set(row.key_id, (key = vault.open(row)))
         key.catch(() => opened.delete(row.key_id))
       }
       return signDetached(content, { member, key: await key, keyId: row.key_id })

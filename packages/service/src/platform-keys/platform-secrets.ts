@@ -12,6 +12,7 @@ import {
   wrapSecret,
 } from '@agent-exchange/server/master-key'
 import { type EncryptedKey, findEncryptedKey } from './key-store.ts'
+import { storedReference } from './module-reference.ts'
 import { listWrapped, saveWrapped, SECRET_NAMES, type SecretName } from './wrapped-secret-store.ts'
 
 /** Data keys that a process keeps: it may hold rows that it read before a rotation. */
@@ -118,7 +119,7 @@ async function ensureSecrets(tx: Transaction, keys: MasterKeys, now: string): Pr
  */
 async function earlierMasterKey(tx: Transaction, keys: MasterKeys): Promise<Uint8Array | undefined> {
   const row = await findEncryptedKey(tx)
-  if (!row) return undefined
+  if (!row || storedReference(row) !== undefined) return undefined
   const decrypts = (key: Uint8Array) =>
     decryptPrivateKey(key, row.key_id, row.private_key_encrypted) !== undefined
   const masterKey = knownKeys(keys).find(decrypts)

@@ -10,6 +10,7 @@ import {
   wrapSecret,
 } from '@agent-exchange/server/master-key'
 import { listEncryptedKeys, replaceEncrypted } from './key-store.ts'
+import { storedReference } from './module-reference.ts'
 import { readSecrets } from './platform-secrets.ts'
 import { saveWrapped } from './wrapped-secret-store.ts'
 
@@ -23,7 +24,8 @@ import { saveWrapped } from './wrapped-secret-store.ts'
 export async function rotateMasterKey(tx: Transaction, keys: MasterKeys, now: string): Promise<number> {
   const { platform_keys: former, mac } = await readSecrets(tx, keys)
   const dataKey = randomBytes(SECRET_BYTES)
-  const rows = await listEncryptedKeys(tx)
+  // A module holds the others, and the master key does not protect them.
+  const rows = (await listEncryptedKeys(tx)).filter((row) => storedReference(row) === undefined)
   for (const { key_id, private_key_encrypted } of rows) {
     const plaintext = decryptPrivateKey(former, key_id, private_key_encrypted)
     if (plaintext === undefined) throw new MasterKeyError(`The platform key ${key_id} cannot be decrypted.`)

@@ -48,7 +48,7 @@ export interface KeyHooks {
 interface RotatingKeySettings extends KeyHooks {
   readonly purpose: PlatformKeyPurpose
   readonly db: Database
-  readonly vault: KeyVault
+  readonly vault: KeyVault<unknown>
   readonly clock: Clock
   readonly times: RotationTimes
   /** After every change, in the same transaction. */
@@ -130,7 +130,7 @@ export function rotatingKeys(settings: RotatingKeySettings): RotatingKeys {
     },
     async ensure(tx, now) {
       const rows = await listUsableKeys(tx, purpose, now)
-      for (const row of rows) await vault.privateJwk(row)
+      for (const row of rows) await vault.open(row)
       return rows.length > 0 ? rows : [await make(tx, tolerant(now), now)]
     },
   }

@@ -1,13 +1,14 @@
-import type { PrivateJwk, PublicJwk } from '@agent-exchange/crypto'
+import type { PrivateKey, PublicJwk } from '@agent-exchange/crypto'
 import type { RotatingKeys } from './rotating-keys.ts'
-import { publicJwkOf } from './key-store.ts'
+import { type PlatformKeyRow, publicJwkOf } from './key-store.ts'
 import type { KeyVault } from './key-vault.ts'
 
-/** A key of the authorization server. Only its signer uses the private part. */
+/** A key of the authorization server. */
 export interface TokenKey {
   readonly keyId: string
   readonly publicJwk: PublicJwk
-  readonly privateJwk: PrivateJwk
+  /** ES256. The private part is opened with the first signature, so that tokens verify while a module is away. */
+  sign(data: Uint8Array): Promise<Uint8Array>
 }
 
 export interface TokenKeySet {
@@ -24,15 +25,23 @@ export function tokenKeySource(token: RotatingKeys, vault: KeyVault): TokenKeySo
   let opened: TokenKeySet | undefined
   return async (keyId) => {
     const { keys, version } = await token.current(keyId)
-    if (opened?.version === version) return opened
-    const next = await Promise.all(
-      keys.map(async (row) => ({
-        keyId: row.key_id,
-        publicJwk: publicJwkOf(row),
-        privateJwk: await vault.privateJwk(row),
-      })),
-    )
-    opened = { version, keys: next }
+    if (opened?.version !== version) opened = { version, keys: keys.map((row) => tokenKeyOf(row, vault)) }
     return opened
+  }
+}
+
+function tokenKeyOf(row: PlatformKeyRow, vault: KeyVault): TokenKey {
+  let opened: Promise<PrivateKey> | undefined
+  function open(): Promise<PrivateKey> {
+    opened ??= vault.open(row).catch((error: unknown) => {
+      opened = undefined
+      throw error
+    })
+    return opened
+  }
+  return {
+    keyId: row.key_id,
+    publicJwk: publicJwkOf(row),
+    sign: async (data) => (await open()).sign(data),
   }
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { importPrivateJwk, type SigningKey } from '@agent-exchange/crypto'
+import type { SigningKey } from '@agent-exchange/crypto'
 import type { DeploymentProfile, NotificationKeyDirectory, PublicKey } from '@agent-exchange/protocol'
 import { LRUCache } from 'lru-cache'
 import type { Queries, Transaction } from '@agent-exchange/database'
@@ -46,7 +46,7 @@ export interface WebhookKeys {
   /** Undefined if the key may not sign now: unknown, too new, ended or revoked. */
   signingKey(queries: Queries, keyId: string, now: string): Promise<SigningKey | undefined>
   /** Publishes the next key at once, in the caller's transaction together with its log entry. */
-  rotate(tx: Transaction, now: string): Promise<PublicKey>
+  rotate(tx: Transaction, now: string): Promise<ListedKey>
   /** Keys of every status, the newest first. */
   list(queries: Queries): Promise<ListedKey[]>
   /**
@@ -71,7 +71,7 @@ export function webhookKeys(profile: DeploymentProfile, vault: KeyVault): Webhoo
     if (!row || !hasStarted(row, now)) return undefined
     const cached = opened.get(keyId)
     if (cached) return cached
-    const key = await importPrivateJwk(await vault.privateJwk(row), { use: 'signing' })
+    const key = await vault.open(row)
     opened.set(keyId, { key, keyId })
     return { key, keyId }
   }
@@ -142,7 +142,7 @@ export function webhookKeys(profile: DeploymentProfile, vault: KeyVault): Webhoo
       await lockNames(tx, 'key', [PLATFORM_KEYS_LOCK])
       await requireRoomForKey(tx, 'webhook', now)
       const newest = newestOf((await listUsableKeys(tx, 'webhook', now)).filter((row) => !row.standby))
-      return toPublicKey(await succeed(tx, startOfNext(newest, now), now))
+      return toListedKey(await succeed(tx, startOfNext(newest, now), now))
     },
     async directory(queries, now) {
       const keys = (await listPublishedKeys(queries, 'webhook', now)).map(toPublicKey)

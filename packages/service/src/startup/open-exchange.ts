@@ -8,21 +8,21 @@ import { randomId } from '../kernel/ids.ts'
 import { deriveSecret } from '@agent-exchange/server/master-key'
 import { openPlatformKeys } from '../platform-keys/platform-keys.ts'
 import type { Base } from './base.ts'
+import { openKeyModule } from './open-key-module.ts'
 import type { ProcessMetrics } from './process-metrics.ts'
 import type { WatchedFiles } from './watched-files.ts'
 
 export type Exchange = Awaited<ReturnType<typeof openExchange>>
 
 /** The keys of the platform, and what features know of the process that they run in. */
-export async function openExchange(
-  { config, db, clock, schema }: Base,
-  { masterKeys }: WatchedFiles,
-  { writes }: ProcessMetrics,
-) {
+export async function openExchange(base: Base, { masterKeys }: WatchedFiles, metrics: ProcessMetrics) {
+  const { config, db, clock, schema } = base
+  const keyModule = openKeyModule(base, metrics)
   const { profile, publicUrl, issuer, webhook } = config
   const platformKeys = await openPlatformKeys({
     db,
     masterKeys,
+    module: keyModule,
     profile,
     clock,
     newId: randomId,
@@ -43,8 +43,8 @@ export async function openExchange(
     macKey: createSecretKey(deriveSecret(secrets.mac(), 'cursors')),
     evidenceVersion: schema.evidenceVersion,
     directClaims,
-    onPackageState: writes.onPackageState,
+    onPackageState: metrics.writes.onPackageState,
   }
   const logKeys = await openLog(db, context, platformKeys)
-  return { context, platformKeys, logKeys, directClaims }
+  return { context, platformKeys, logKeys, directClaims, keyModule }
 }

@@ -3,6 +3,7 @@ import { createExpiryMetrics } from '../features/expiry/expiry-metrics.ts'
 import { createDatabaseMetrics } from '../features/overview/database-metrics.ts'
 import { createStorageMetrics } from '../features/overview/storage-metrics.ts'
 import { createLogMetrics } from '../features/transparency-log/log-metrics.ts'
+import { createKeyModuleMetrics } from '../http/key-module-metrics.ts'
 import { createMetrics } from '../http/metrics.ts'
 import { createWriteMetrics } from '../http/write-metrics.ts'
 import { createActivity } from '../kernel/activity.ts'
@@ -38,6 +39,7 @@ export function createProcessMetrics(
       hasSeveralDatabaseHosts: namesSeveralHosts(config),
     }),
     log: createLogMetrics(registry),
+    keyModule: createKeyModuleMetrics(registry),
     expiry: createExpiryMetrics(registry, { db, clock, tls, webhookCa }),
   }
 }

@@ -3,7 +3,16 @@ import { change, pathOf, read } from './operator-api.ts'
 import { group, operatorCommand, optionalReasonOption, show, type OutputOptions } from './operator-command.ts'
 import { table } from './table.ts'
 
-const COLUMNS = ['key_id', 'status', 'valid_from', 'valid_until', 'endpoints', 'revoked_at', 'standby']
+const COLUMNS = [
+  'key_id',
+  'status',
+  'valid_from',
+  'valid_until',
+  'endpoints',
+  'revoked_at',
+  'standby',
+  'held_in',
+]
 
 interface PurposeOption {
   readonly purpose: string
@@ -13,7 +22,7 @@ export function keysCommand(): Command {
   return group('keys', 'Keys of the exchange: they sign webhooks, tokens and statements', [
     operatorCommand(
       'list',
-      'Show the keys, including ended ones, and the number of endpoints of each',
+      'Show the keys, including ended ones, the number of endpoints of each, and where the private key is',
       'keys list --purpose token',
     )
       .addOption(purposeOption())

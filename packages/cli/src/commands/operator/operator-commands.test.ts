@@ -277,7 +277,7 @@ test('agents, keys, endpoints, deliveries and operators', async () => {
   }
   assert.match(
     (await aex('keys', 'list')).stdout,
-    /^KEY_ID +STATUS +VALID_FROM +VALID_UNTIL +ENDPOINTS +REVOKED_AT +STANDBY\n/,
+    /^KEY_ID +STATUS +VALID_FROM +VALID_UNTIL +ENDPOINTS +REVOKED_AT +STANDBY +HELD_IN\n/,
   )
 
   await world.sql`

@@ -43,6 +43,7 @@ const DETAILS: Partial<Record<ProblemCode, object>> = {
   acknowledgement_mismatch: { members: ['event_id'] },
   service_overloaded: { retry_after_seconds: 1 },
   database_unavailable: { retry_after_seconds: 1 },
+  signing_unavailable: { retry_after_seconds: 5 },
 }
 
 /** `base` is the base of problem types, without a final slash. */

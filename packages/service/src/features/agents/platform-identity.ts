@@ -1,7 +1,6 @@
 import {
   canonicalBytes,
   encodeBase64url,
-  importPrivateJwk,
   jwkThumbprint,
   type PublicJwk,
   signEs256,
@@ -103,7 +102,7 @@ export function platformIdentity({ profile, newId, vault }: IdentitySettings): P
           const thumbprint = await jwkThumbprint(publicJwk)
           const purpose = 'aex-key-introduction'
           const about = canonicalBytes({ purpose, organization_id, agent_id, use: 'signing', thumbprint })
-          const introducer = await importPrivateJwk(await vault.privateJwk(predecessor), { use: 'signing' })
+          const introducer = await vault.open(predecessor)
           return `key_${thumbprint}.${encodeBase64url(await signEs256(introducer, about))}`
         }),
     },

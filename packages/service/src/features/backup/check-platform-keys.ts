@@ -8,6 +8,7 @@ import {
 } from 'node:crypto'
 import type { Database } from '@agent-exchange/database'
 import { decryptPrivateKey, fingerprint, knownKeys, type MasterKeys } from '@agent-exchange/server/master-key'
+import { tokenOf } from '../../platform-keys/module-reference.ts'
 import { readSecrets, wrappingKeyId } from '../../platform-keys/platform-secrets.ts'
 import { BackupContradiction, NotProved } from './check.ts'
 
@@ -32,7 +33,9 @@ async function checkRows(db: Database, dataKeys: readonly Uint8Array[]): Promise
     select key_id, public_jwk, private_key_encrypted from platform_key order by key_id`
   if (dataKeys.length === 0)
     throw new NotProved('The master key is not here. Without it the backup is useless.')
-  for (const { key_id, public_jwk, private_key_encrypted } of rows) {
+  const tokens = new Set(rows.map(tokenOf).filter((token) => token !== undefined))
+  const encrypted = rows.filter((row) => tokenOf(row) === undefined)
+  for (const { key_id, public_jwk, private_key_encrypted } of encrypted) {
     const text = dataKeys
       .map((key) => decryptPrivateKey(key, key_id, private_key_encrypted))
       .find((each) => each !== undefined)
@@ -40,7 +43,10 @@ async function checkRows(db: Database, dataKeys: readonly Uint8Array[]): Promise
     if (!isPair(JSON.parse(text) as JsonWebKeyInput['key'], public_jwk))
       throw new BackupContradiction(`The platform key ${key_id} does not belong to its public key.`)
   }
-  return `All ${rows.length} platform keys open with the master key.`
+  const opened = `All ${encrypted.length} platform keys open with the master key.`
+  if (tokens.size === 0) return opened
+  const elsewhere = rows.length - encrypted.length
+  return `${opened} ${elsewhere} more are in a PKCS#11 module (token ${[...tokens].join(', ')}), which no backup holds.`
 }
 
 function isPair(privateJwk: JsonWebKeyInput['key'], publicJwk: string): boolean {

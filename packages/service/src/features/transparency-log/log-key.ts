@@ -1,11 +1,5 @@
 import { decodeBase64url } from '@agent-exchange/crypto'
-import {
-  noteSigner,
-  SIGNATURE_TYPE,
-  verifierKey,
-  type NoteSigner,
-  type VerifierKey,
-} from '@agent-exchange/log'
+import { SIGNATURE_TYPE, verifierKey, type NoteSigner, type VerifierKey } from '@agent-exchange/log'
 import type { Database, Queries } from '@agent-exchange/database'
 import type { Clock } from '@agent-exchange/server/clock'
 import { listAllKeys, listUsableKeys, publicJwkOf } from '../../platform-keys/key-store.ts'
@@ -33,7 +27,10 @@ export function openLogKeys(
       const name = [origin, ...keys.map(({ key_id }) => key_id)].join(' ')
       if (opened?.name === name) return opened.signers
       const [first, ...others] = await Promise.all(
-        keys.map(async (row) => noteSigner(origin, SIGNATURE_TYPE.ed25519, await openLogKey(row))),
+        keys.map(async (row): Promise<NoteSigner> => {
+          const { publicKey, sign } = await openLogKey(row)
+          return { key: verifierKey(origin, SIGNATURE_TYPE.ed25519, publicKey), sign }
+        }),
       )
       if (!first) throw new Error('the transparency log has no key')
       opened = { name, signers: [first, ...others] }

@@ -6,11 +6,11 @@ import {
   decodeBundle,
   EMPTY_EDGE,
   formatCheckpoint,
-  noteSigner,
   readEdge,
   SIGNATURE_TYPE,
   signNote,
   tilePath,
+  verifierKey,
 } from '@agent-exchange/log'
 import { DEFAULT_PROFILE } from '@agent-exchange/protocol'
 import { startWorld } from '@agent-exchange/testkit'
@@ -20,6 +20,7 @@ import { randomId } from '../../kernel/ids.ts'
 import { platformIdentity } from '../agents/platform-identity.ts'
 import { openPlatformKeys } from '../../platform-keys/platform-keys.ts'
 import { listUsableKeys } from '../../platform-keys/key-store.ts'
+import type { LogKey } from '../../platform-keys/log-keys.ts'
 import { appendPending } from './append-to-tree.ts'
 import type { LogMirror } from './log-mirror.ts'
 import { readLogState } from './log-state-store.ts'
@@ -28,8 +29,10 @@ import { recoverLog } from './recover-log.ts'
 import { tileReader } from './tile-store.ts'
 
 const masterKey = randomBytes(32)
-const sign = async (origin: string, seed: Uint8Array, tree: { size: number; root: Uint8Array }) =>
-  signNote(formatCheckpoint({ origin, ...tree }), [await noteSigner(origin, SIGNATURE_TYPE.ed25519, seed)])
+const sign = async (origin: string, key: LogKey, tree: { size: number; root: Uint8Array }) =>
+  signNote(formatCheckpoint({ origin, ...tree }), [
+    { key: verifierKey(origin, SIGNATURE_TYPE.ed25519, key.publicKey), sign: key.sign },
+  ])
 
 async function appendAll(db: Database): Promise<void> {
   const { size } = await readLogState(db)
@@ -66,12 +69,12 @@ test('[AUD-03] a mirror that a revoked log key signed under the present name is 
     newId: randomId,
     identity: platformIdentity,
   })
-  const seedOfLog = async () => {
+  const keyOfLog = async () => {
     const [row] = await listUsableKeys(db, 'log', new Date().toISOString())
     assert.ok(row)
     return platform.openLogKey(row)
   }
-  const stolen = await seedOfLog()
+  const stolen = await keyOfLog()
   await appendAll(db)
   const old = await readLogState(db)
   const now = new Date(Date.now() + 1_000).toISOString()
@@ -88,8 +91,8 @@ test('[AUD-03] a mirror that a revoked log key signed under the present name is 
   await assert.rejects(recover(forged.mirror), (error) => /is not ours/u.test(JSON.stringify(error)))
   assert.equal((await readLogState(db)).size, before.size)
 
-  const current = await seedOfLog()
-  assert.notDeepEqual(current, stolen)
+  const current = await keyOfLog()
+  assert.notDeepEqual(current.publicKey, stolen.publicKey)
   const own = await longerMirror(db, (tree) => sign(origin, current, tree))
   assert.equal((await recover(own.mirror)).size, own.size)
 
