@@ -42,7 +42,7 @@ create table push_endpoint (
   endpoint_id text primary key,
   agent_id text not null,
   url text not null,
-  secret text not null,
+  secret bytea not null,
   created_at timestamptz not null default now(),
   removed_at timestamptz
 );

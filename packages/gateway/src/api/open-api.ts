@@ -6,6 +6,9 @@ import type { HostedAgents } from '../agents/hosted-agent.ts'
 import type { ContentStore } from '../content/content-store.ts'
 import { deleteFinishedItems } from '../inbox/inbox-items.ts'
 import { openLeaseWaiters } from '../inbox/lease-waiters.ts'
+import type { SecretWrap } from '../push/push-endpoints.ts'
+import type { PushSettings } from '../push/push-sender.ts'
+import { startPushWorker } from '../push/push-worker.ts'
 import type { TokenSource } from '../systems/access-tokens.ts'
 import { createCallLimits } from '../systems/call-limits.ts'
 import { identifyCallers } from '../systems/identify-caller.ts'
@@ -18,6 +21,8 @@ export interface ApiSettings extends Pick<ApiServerSettings, 'publicUrl' | 'log'
   readonly agents: HostedAgents
   readonly contents: ContentStore
   readonly clock: Clock
+  /** Pushes items to endpoints of systems. Without it, systems only take them. */
+  readonly push?: (PushSettings & { readonly box: SecretWrap }) | undefined
   /** The company's identity provider, with the audience of tokens for the API. */
   readonly tokens?: { readonly source: TokenSource; readonly audience: string } | undefined
 }
@@ -34,7 +39,7 @@ const HOUR_SECONDS = 3_600
 
 /** The API for the company's systems with everything that it keeps. */
 export async function openApi(settings: ApiSettings): Promise<GatewayApi> {
-  const { db, agents, contents, clock, tokens, publicUrl, log, listener } = settings
+  const { db, agents, contents, clock, tokens, push, publicUrl, log, listener } = settings
   const now = () => new Date(clock.now())
   const leases = await openLeaseWaiters(db)
   const lastUse = rememberLastUse(db)
@@ -46,6 +51,7 @@ export async function openApi(settings: ApiSettings): Promise<GatewayApi> {
     log,
     ...(listener && { listener }),
   })
+  const pushing = push && startPushWorker({ ...push, db, leases, contents, now, log })
   return {
     app,
     tasks: [
@@ -56,6 +62,7 @@ export async function openApi(settings: ApiSettings): Promise<GatewayApi> {
     async [Symbol.asyncDispose]() {
       // Requests that wait get an empty answer, so that the listener can close.
       leases.stop()
+      await pushing?.[Symbol.asyncDispose]()
       await app.close()
       await lastUse.write().catch(() => undefined)
     },
