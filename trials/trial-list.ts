@@ -55,6 +55,7 @@ export const TRIALS: readonly Trial[] = [
     what: 'schemathesis and clients generated from /openapi.json',
     needs: 'Python, Java, Go',
   },
+  { name: 'conformance', what: 'the conformance kit on our service, on broken ones and on validators' },
   {
     name: 'log',
     what: 'independent verifiers and witnesses of the transparency log',

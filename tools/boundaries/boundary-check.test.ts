@@ -64,6 +64,18 @@ test('connectors build on the SDK, never the other way round', () => {
   isRefused('packages/edc/src/a.ts', imports('service'), /not service/u)
 })
 
+test('the conformance kit knows contract, cryptography and log only, and nothing imports it', () => {
+  isAllowed('packages/conformance/src/a.ts', imports('crypto'))
+  for (const other of ['service', 'sdk', 'web', 'database'])
+    isRefused(
+      'packages/conformance/src/a.ts',
+      imports(other),
+      /conformance may import protocol, crypto, log/u,
+    )
+  for (const other of ['service', 'sdk', 'cli'])
+    isRefused(`packages/${other}/src/a.ts`, imports('conformance'), /not conformance/u)
+})
+
 test('another package is never imported by a relative path', () => {
   isRefused('packages/cli/src/a.ts', "import x from '../../protocol/src/wire.ts'", /by its name/u)
 })

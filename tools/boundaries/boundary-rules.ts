@@ -7,7 +7,7 @@ export function workspaceOf(specifier: string): string | undefined {
   return specifier.startsWith(SCOPE) ? specifier.slice(SCOPE.length).split('/')[0] : undefined
 }
 
-/** protocol ← crypto ← log ← { service, sdk } ← cli, sdk ← { edc, mcp, desk } ← cli, web ← { log, service, desk }, database ← server ← { service, gateway }, crypto ← pkcs11 ← { service, gateway }, sdk ← gateway ← cli. Service and SDK share only the network protocol. */
+/** protocol ← crypto ← log ← { service, sdk } ← cli, sdk ← { edc, mcp, desk } ← cli, web ← { log, service, desk }, database ← server ← { service, gateway }, crypto ← pkcs11 ← { service, gateway }, sdk ← gateway ← cli, log ← conformance, which nothing imports. Service and SDK share only the network protocol. */
 export const PACKAGE_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   protocol: [],
   crypto: ['protocol'],
@@ -23,6 +23,7 @@ export const PACKAGE_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   desk: ['protocol', 'crypto', 'log', 'sdk', 'web'],
   gateway: ['protocol', 'crypto', 'log', 'sdk', 'database', 'server', 'web', 'mcp', 'desk', 'pkcs11'],
   'edc-simulator': ['sdk', 'edc'],
+  conformance: ['protocol', 'crypto', 'log'],
   cli: ['protocol', 'crypto', 'log', 'database', 'server', 'service', 'gateway', 'sdk', 'edc', 'mcp', 'desk'],
   testkit: ['protocol', 'crypto', 'log', 'database', 'server', 'service', 'sdk', 'cli'],
 }

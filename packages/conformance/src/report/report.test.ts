@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { CheckResult } from '../run/check.ts'
+import { observe } from '../wire/observed.ts'
+import { curlOf } from './curl.ts'
+import { htmlOf } from './html.ts'
+import { junitOf } from './junit.ts'
+import { countsOf, isPassed, type Report, reportOf } from './report.ts'
+import { tableOf } from './table.ts'
+
+const requirements = ['PKG-09', 'PKG-10', 'PKG-11', 'PKG-12'].map((id) => ({
+  id,
+  sentence: `The sentence of ${id}, which is long enough to be cut at the edge of a terminal with 80 columns.`,
+  judgedOf: ['service' as const],
+}))
+const token = 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl'
+const secret = 'a-private-member'
+const answer = {
+  request: {
+    method: 'POST',
+    url: 'https://exchange.example/v1/agents/register?x=1',
+    headers: { authorization: `Bearer ${token}`, 'x-correlation-id': "it's" },
+    body: JSON.stringify({ keys: [{ public_key: { kty: 'EC', d: secret } }], note: '<script>' }),
+  },
+  status: 422,
+  headers: { 'content-type': 'application/problem+json', 'set-cookie': 'session=1' },
+  text: JSON.stringify({ code: 'private_key_refused', details: { access_token: token } }),
+  body: {},
+}
+const result = (
+  name: string,
+  ids: string[],
+  verdict: CheckResult['verdict'],
+  reason?: string,
+): CheckResult => ({
+  name,
+  ids,
+  title: `the title of ${name} <b>`,
+  verdict,
+  ...(reason !== undefined && { reason }),
+  milliseconds: 12,
+  openPoints: [{ id: 'O-11', observed: `${name}: 422` }],
+  observed: [observe(answer)],
+})
+const report: Report = reportOf({
+  subject: 'service',
+  judged: 'https://exchange.example',
+  version: '0.1.0',
+  seed: 'abc',
+  finishedAt: '2026-11-18T12:00:00Z',
+  requirements,
+  results: [
+    result('one', ['PKG-09', 'PKG-10'], 'pass'),
+    result('two', ['PKG-10'], 'fail', 'it was "accepted" & stored'),
+    result('three', ['PKG-11'], 'skipped', 'there is no hook restart'),
+  ],
+})
+const forms = [tableOf(report, { colors: false }), junitOf(report), htmlOf(report), JSON.stringify(report)]
+
+test('the verdict of a requirement is the worst of its checks', () => {
+  const verdicts = report.verdicts.map(({ requirement, verdict }) => [requirement.id, verdict])
+  assert.deepEqual(verdicts, [
+    ['PKG-09', 'pass'],
+    ['PKG-10', 'fail'],
+    ['PKG-11', 'skipped'],
+    ['PKG-12', 'not judged'],
+  ])
+  assert.deepEqual(countsOf(report), { passed: 1, failed: 1, skipped: 1, notJudged: 1 })
+  assert.equal(isPassed(report), false)
+})
+
+test('no form of a report holds a token, a cookie or a private member', () => {
+  for (const text of forms) {
+    assert.ok(!text.includes(token))
+    assert.ok(!text.includes(secret))
+    assert.ok(!text.includes('session=1'))
+  }
+})
+
+test('the table fits 80 columns, apart from commands to copy', () => {
+  const [table = ''] = forms
+  const lines = table.split('\n').filter((line) => !/^ {2,}(?:curl|-X|-H|--data|')/u.test(line))
+  assert.deepEqual(
+    lines.filter((line) => line.length > 80),
+    [],
+  )
+  assert.match(table, /^✖ PKG-10/mu)
+  assert.match(table, /O-11 {2}open point, observed: one: 422; two: 422; three: 422/u)
+  assert.match(table, /1 passed, 1 failed, 1 skipped, 1 not judged of this service/u)
+})
+
+test('JUnit and the page escape what they show', () => {
+  const [, junit = '', html = ''] = forms
+  assert.match(junit, /<testsuites tests="4" failures="1" skipped="1">/u)
+  assert.match(junit, /<failure message="it was &quot;accepted&quot; &amp; stored"\/>/u)
+  assert.ok(!html.includes('<script>'))
+  assert.ok(!html.includes('title of one <b>'))
+  assert.match(html, /open point, observed: one: 422/u)
+})
+
+test('a curl command quotes its words and takes the token from the environment', () => {
+  const command = curlOf(observe(answer))
+  assert.match(command, /-H "Authorization: Bearer \$ACCESS_TOKEN"/u)
+  assert.match(command, /-H 'x-correlation-id: it'\\''s'/u)
+  assert.match(command, /'https:\/\/exchange\.example\/v1\/agents\/register\?x=1'/u)
+})

@@ -1,0 +1,49 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type Answer, isObject } from '../wire/wire.ts'
+import { Finding } from './finding.ts'
+
+export function holds(condition: boolean, otherwise: string): asserts condition {
+  if (!condition) throw new Finding(otherwise)
+}
+
+/** The call succeeded with this status. */
+export function succeeded(answer: Answer, status: number, what = 'a valid request'): Answer {
+  holds(answer.status === status, `${what}: ${describe(answer)} instead of ${status}`)
+  return answer
+}
+
+/** The call was refused as the fault of the caller. Which status and code is an open point (O-11). */
+export function refused(answer: Answer, what: string): Answer {
+  holds(answer.status >= 400 && answer.status < 500, `${what}: ${describe(answer)} instead of a refusal`)
+  return answer
+}
+
+/** Refused with a status and code that the specification shows. */
+export function refusedWith(answer: Answer, status: number, code: string, what: string): Answer {
+  holds(
+    answer.status === status && answer.body['code'] === code,
+    `${what}: ${describe(answer)} instead of ${status} ${code}`,
+  )
+  return answer
+}
+
+export function same(actual: unknown, expected: unknown, what: string): void {
+  holds(isDeepStrictEqual(actual, expected), `${what}: ${short(actual)} instead of ${short(expected)}`)
+}
+
+export function describe({ request, status, body }: Answer): string {
+  const path = new URL(request.url).pathname
+  const code = typeof body['code'] === 'string' ? ` ${body['code']}` : ''
+  return `${request.method} ${path} answered ${status}${code}`
+}
+
+/** A list in an answer. */
+export function listOf(value: unknown, what: string): Readonly<Record<string, unknown>>[] {
+  holds(Array.isArray(value) && value.every(isObject), `${what} is no list of objects`)
+  return value
+}
+
+function short(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'nothing'
+  return text.length > 160 ? `${text.slice(0, 160)}…` : text
+}

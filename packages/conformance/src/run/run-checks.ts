@@ -1,0 +1,106 @@
+import { type Observed, observe } from '../wire/observed.ts'
+import type { Answer } from '../wire/wire.ts'
+import type { Check, CheckResult, OpenPointObserved } from './check.ts'
+import type { Context } from './context.ts'
+import { Finding, NotJudged } from './finding.ts'
+
+export interface CheckScope {
+  readonly note: (point: OpenPointObserved) => void
+  readonly record: (answer: Answer) => void
+}
+
+export interface RunOptions {
+  readonly checks: readonly Check[]
+  /** A context whose ids, notes and records belong to one check. */
+  readonly contextOf: (check: Check, scope: CheckScope) => Context
+  /** Results of an earlier run that are taken as they are. */
+  readonly done?: readonly CheckResult[]
+  readonly onResult?: (result: CheckResult) => void
+}
+
+/** Answers kept per check: the last ones, because the last one is the one that failed. */
+const MAXIMUM_OBSERVED = 12
+const MAXIMUM_NOTES = 20
+const TIME_LIMIT_MS = 60_000
+/** Of checks that wait for repetitions. */
+const LONG_LIMIT_MS = 300_000
+
+/** One check after the other; those that mostly wait run beside them, those that examine all traffic run last. */
+export async function runChecks(options: RunOptions): Promise<CheckResult[]> {
+  const { checks, done = [], onResult } = options
+  const results = new Map<string, CheckResult>(done.map((result) => [result.name, result]))
+  const runOne = async (check: Check) => {
+    if (results.has(check.name)) return
+    const result = await judge(check, options)
+    results.set(check.name, result)
+    onResult?.(result)
+  }
+  const waiting = checks.filter(({ background }) => background).map(runOne)
+  for (const check of checks.filter(({ background, last }) => !background && !last)) await runOne(check)
+  await Promise.all(waiting)
+  for (const check of checks.filter(({ last }) => last)) await runOne(check)
+  return checks.flatMap(({ name }) => results.get(name) ?? [])
+}
+
+async function judge(check: Check, { contextOf }: RunOptions): Promise<CheckResult> {
+  const notes: OpenPointObserved[] = []
+  const observed: Observed[] = []
+  const started = performance.now()
+  const context = contextOf(check, {
+    note: (point) => {
+      const isNew = notes.every(({ id, observed: text }) => id !== point.id || text !== point.observed)
+      if (isNew && notes.length < MAXIMUM_NOTES) notes.push(point)
+    },
+    record: (answer) => {
+      observed.push(observe(answer))
+      if (observed.length > MAXIMUM_OBSERVED) observed.shift()
+    },
+  })
+  const outcome = await verdictOf(check, context)
+  return {
+    name: check.name,
+    ids: check.ids,
+    title: check.title,
+    ...outcome,
+    milliseconds: Math.round(performance.now() - started),
+    openPoints: notes,
+    observed,
+  }
+}
+
+async function verdictOf(check: Check, context: Context): Promise<Pick<CheckResult, 'verdict' | 'reason'>> {
+  const missing = (check.needs ?? []).find((need) =>
+    need === 'webhooks' ? context.webhooks === undefined : context.hooks[need] === undefined,
+  )
+  if (missing !== undefined)
+    return {
+      verdict: 'skipped',
+      reason: missing === 'webhooks' ? 'no webhook receiver is configured' : `there is no hook ${missing}`,
+    }
+  const limit = check.background || check.last ? LONG_LIMIT_MS : TIME_LIMIT_MS
+  try {
+    await within(limit, check.run(context))
+    return { verdict: 'pass' }
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    if (error instanceof NotJudged) return { verdict: 'skipped', reason }
+    // Anything else, such as a connection that was closed, is a failure to answer.
+    return {
+      verdict: 'fail',
+      reason: error instanceof Finding ? reason : `the check could not be completed: ${reason}`,
+    }
+  }
+}
+
+async function within(milliseconds: number, work: Promise<void>): Promise<void> {
+  const limit = Promise.withResolvers<never>()
+  const timer = setTimeout(
+    () => limit.reject(new Finding(`no result within ${milliseconds / 1_000} s`)),
+    milliseconds,
+  )
+  try {
+    await Promise.race([work, limit.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,22 @@
+import type { Requirement } from '../requirements/requirement.ts'
+import type { CheckResult, Verdict } from './check.ts'
+
+export interface RequirementVerdict {
+  readonly requirement: Requirement
+  /** The worst of its checks; `not judged` without any that ran. */
+  readonly verdict: Verdict | 'not judged'
+  readonly checks: readonly CheckResult[]
+}
+
+/** A requirement with a pass and a skipped check passes: what was judged, holds. */
+export function verdictsOf(
+  requirements: readonly Requirement[],
+  results: readonly CheckResult[],
+): RequirementVerdict[] {
+  return requirements.map((requirement) => {
+    const checks = results.filter(({ ids }) => ids.includes(requirement.id))
+    const has = (verdict: Verdict) => checks.some((check) => check.verdict === verdict)
+    const verdict = has('fail') ? 'fail' : has('pass') ? 'pass' : has('skipped') ? 'skipped' : 'not judged'
+    return { requirement, verdict, checks }
+  })
+}

@@ -1,0 +1,150 @@
+import { generateKeyPair } from '@agent-exchange/crypto'
+import type { Check } from '../../run/check.ts'
+import { holds, refused, succeeded } from '../../run/expect.ts'
+import { NotJudged } from '../../run/finding.ts'
+import { requestToken, requestTokenByEitherClock } from '../../wire/access-token.ts'
+import { draftPackage, receiptStatement, revocationStatement } from '../draft.ts'
+import { OPERATION_NAMES, pathOf } from '../operations.ts'
+import { newIdentity, registrationOf } from '../agent.ts'
+import { newKey, perform, registeredKey, sent, validRequest } from '../scene.ts'
+import { notificationsOf } from '../stream.ts'
+
+/** The longest lifetime that still counts as short. */
+const SHORT_SECONDS = 3_600
+
+const withoutToken: Check = {
+  name: 'authentication/without-token',
+  ids: ['API-08', 'AUTH-01'],
+  title: 'no operation answers without an access token, or with one that is none',
+  async run(context) {
+    for (const operation of OPERATION_NAMES) {
+      const request = await validRequest(context, operation)
+      for (const authorization of [undefined, 'Bearer not-a-token', 'Basic dXNlcjpwYXNz']) {
+        const answer = await perform(operation, request, { headers: { authorization } })
+        const what = `${operation} with ${authorization === undefined ? 'no token' : 'an invalid one'}`
+        refused(answer, what)
+        holds(
+          answer.status === 401 || answer.status === 403,
+          `${what}: ${answer.status} is no refusal of a token`,
+        )
+      }
+    }
+  },
+}
+
+const alteredToken: Check = {
+  name: 'authentication/altered-token',
+  ids: ['AUTH-01'],
+  title: 'a token with an altered signature or altered claims is refused',
+  async run({ sender }) {
+    const token = await sender.organization.token()
+    const [header = '', claims, signature] = token.split('.')
+    if (claims === undefined || signature === undefined) throw new NotJudged('the tokens are opaque')
+    const flipped = signature.startsWith('A') ? `B${signature.slice(1)}` : `A${signature.slice(1)}`
+    const elevated = Buffer.from(
+      JSON.stringify({
+        ...(JSON.parse(Buffer.from(claims, 'base64url').toString()) as object),
+        organization_id: 'org_somebody_else',
+      }),
+    ).toString('base64url')
+    const unsigned = Buffer.from('{"alg":"none","typ":"at+jwt"}').toString('base64url')
+    for (const altered of [
+      `${header}.${claims}.${flipped}`,
+      `${header}.${elevated}.${signature}`,
+      `${unsigned}.${claims}.`,
+    ])
+      refused(
+        await sender.organization.call('GET', '/v1/notifications', undefined, {
+          headers: { authorization: `Bearer ${altered}` },
+        }),
+        'an altered access token',
+      )
+  },
+}
+
+const lifetime: Check = {
+  name: 'authentication/lifetime',
+  ids: ['AUTH-01'],
+  title: 'access tokens say when they end, and that is soon',
+  async run({ sender, endpoint, send, now, newId, note }) {
+    const { client } = sender.organization
+    const answer = await requestTokenByEitherClock({ client, endpoint, now, newId }, send)
+    const seconds = succeeded(answer, 200, 'a token request').body['expires_in']
+    holds(typeof seconds === 'number' && seconds > 0, 'the token answer has no expires_in')
+    holds(seconds <= SHORT_SECONDS, `a token lives ${seconds} s, which is not short`)
+    note('O-08', `tokens live ${seconds} s`)
+  },
+}
+
+const wrongClient: Check = {
+  name: 'authentication/wrong-client',
+  ids: ['AUTH-02'],
+  title: 'an assertion by another key, or none at all, gets no token',
+  async run({ sender, endpoint, send, now, newId }) {
+    const { clientId } = sender.organization.client
+    const { privateJwk } = await generateKeyPair('signing')
+    const tries = { 'an assertion by another key': { clientId, privateJwk }, 'no assertion': { clientId } }
+    if (sender.organization.client.privateJwk === undefined)
+      throw new NotJudged('the client authenticates by its certificate')
+    for (const [what, client] of Object.entries(tries)) {
+      const answer = await requestToken({ client, endpoint, now: now(), jti: newId('jti') }, send)
+      refused(answer, `a token request with ${what}`)
+    }
+  },
+}
+
+const otherOrganization: Check = {
+  name: 'authentication/other-organization',
+  ids: ['AUTH-03', 'ID-01', 'POL-01', 'PKG-08', 'PKG-10', 'EVT-11'],
+  title: 'no mutation works in the name of another organization',
+  async run(context) {
+    const { sender, recipient, outsider } = context
+    const { call } = outsider.organization
+    const own = sender.organization.organizationId
+    const registration = registrationOf(own, await newIdentity(context.newId))
+    refused(await call('POST', pathOf('registerAgent'), registration), 'an agent in another organization')
+    const ofAgent = { agent_id: sender.agentId }
+    refused(
+      await call('POST', pathOf('registerAgentKey', ofAgent), await newKey(context)),
+      'a key of a foreign agent',
+    )
+    const keyId = await registeredKey(context)
+    const revocation = { invalid_from: context.now(), reason_code: 'x', evidence_reference: 'x' }
+    const revoke = pathOf('revokeAgentKey', { ...ofAgent, key_id: keyId })
+    refused(await call('POST', revoke, revocation), 'revoking a key of a foreign agent')
+    const draft = await draftPackage(context, sender, recipient)
+    refused(await call('POST', '/v1/policy-receipts', draft.receipt), 'a policy receipt of a foreign sender')
+    succeeded(await sender.organization.call('POST', '/v1/policy-receipts', draft.receipt), 201)
+    refused(await call('POST', '/v1/packages', draft.body), 'a package of a foreign sender')
+    const { packageId } = await sent(context)
+    const other = await sent(context)
+    const ofPackage = { package_id: packageId }
+    const receipt = await receiptStatement(context, outsider, other, 'received')
+    refused(
+      await call('POST', pathOf('createPackageReceipt', { package_id: other.packageId }), receipt),
+      'a receipt by an organization that is no party',
+    )
+    const statement = await revocationStatement(context, outsider, packageId)
+    refused(await call('POST', pathOf('revokePackage', ofPackage), statement), 'revoking a foreign package')
+    const [notification] = await notificationsOf(recipient, packageId)
+    const acknowledged = await call(
+      'POST',
+      pathOf('acknowledgeNotification', { notification_id: String(notification?.['notification_id']) }),
+      {
+        event_id: notification?.['event_id'],
+        disposition: 'stored',
+        stored_at: context.now(),
+        last_contiguous_sequence: 1,
+      },
+    )
+    refused(acknowledged, 'acknowledging a foreign notification')
+  },
+}
+
+export const AUTHENTICATION_CHECKS: readonly Check[] = [
+  withoutToken,
+  alteredToken,
+  lifetime,
+  wrongClient,
+  otherOrganization,
+]

@@ -1,0 +1,140 @@
+import type { Check } from '../../run/check.ts'
+import { holds, refused, same, succeeded } from '../../run/expect.ts'
+import { sent } from '../scene.ts'
+import { NOTIFICATION } from '../resources.ts'
+import { requireShape } from '../shape.ts'
+import { notificationsOf, walkStream } from '../stream.ts'
+
+const WRITERS = 8
+
+const envelope: Check = {
+  name: 'streams/notification',
+  ids: ['EVT-02', 'EVT-01'],
+  title: 'the event of an accepted package is in the stream at once, with exactly its members',
+  async run(context) {
+    const { recipient } = context
+    const before = await walkStream(recipient)
+    const draft = await sent(context)
+    const [notification] = await notificationsOf(recipient, draft.packageId, before.cursor)
+    holds(
+      notification !== undefined,
+      'no notification of an accepted package is in the stream of its recipient',
+    )
+    requireShape(notification, NOTIFICATION, 'a notification')
+    same(
+      Object.keys(notification).toSorted(),
+      Object.keys(NOTIFICATION).toSorted(),
+      'the members of a notification',
+    )
+    same(notification['event_type'], 'package.accepted', 'event_type of an accepted package')
+    same(notification['organization_id'], recipient.organization.organizationId, 'organization_id')
+    same(notification['content_digest'], draft.metadata['content_digest'], 'content_digest')
+    same(notification['thread_id'], draft.threadId, 'thread_id')
+  },
+}
+
+const gapless: Check = {
+  name: 'streams/gapless',
+  ids: ['EVT-04', 'EVT-10'],
+  title: 'sequences rise by one while packages arrive at once, and a reader beside them misses nothing',
+  async run(context) {
+    const { recipient } = context
+    const start = await walkStream(recipient)
+    const isWriting = { now: true }
+    const read: number[] = []
+    const reader = (async () => {
+      let { cursor } = start
+      for (let isLast = false; !isLast;) {
+        isLast = !isWriting.now
+        const walk = await walkStream(recipient, cursor)
+        read.push(...walk.items.map(({ sequence }) => Number(sequence)))
+        ;({ cursor } = walk)
+      }
+    })()
+    const drafts = await Promise.all(Array.from({ length: WRITERS }, () => sent(context)))
+    isWriting.now = false
+    await reader
+    const first = start.items.at(-1)?.['sequence']
+    const expected = read.map((_, index) => (typeof first === 'number' ? first + 1 : (read[0] ?? 0)) + index)
+    same(read, expected, 'the sequences that were read while packages arrived')
+    holds(read.length >= drafts.length, `${drafts.length} packages left ${read.length} notifications`)
+  },
+}
+
+const polling: Check = {
+  name: 'streams/polling',
+  ids: ['EVT-10', 'API-06', 'EVT-03', 'EVT-04'],
+  title: 'pages of one item are the stream from its beginning, and the end has a cursor too',
+  async run(context) {
+    const { recipient } = context
+    await sent(context)
+    const whole = await walkStream(recipient)
+    const sequences = whole.items.map(({ sequence }) => Number(sequence))
+    const rising = sequences.map((_, index) => (sequences[0] ?? 0) + index)
+    same(sequences, rising, 'the sequences of the whole stream')
+    const tail = 6
+    const small: unknown[] = []
+    let cursor: string | undefined
+    for (let page = 0; page < tail; page++) {
+      const query = new URLSearchParams({ limit: '1', ...(cursor !== undefined && { after: cursor }) })
+      const { body } = succeeded(
+        await recipient.organization.call('GET', `/v1/notifications?${query.toString()}`),
+        200,
+      )
+      const items = Array.isArray(body['items']) ? body['items'] : []
+      holds(items.length <= 1, `a page of at most one item has ${items.length}`)
+      small.push(...items)
+      cursor = String(body['next_cursor'])
+    }
+    same(small, whole.items.slice(0, small.length), 'pages of one item')
+    const end = await recipient.organization.call(
+      'GET',
+      `/v1/notifications?${new URLSearchParams({ after: whole.cursor }).toString()}`,
+    )
+    const { body } = succeeded(end, 200, 'polling after the last item')
+    same(
+      [body['items'], body['has_more'], typeof body['next_cursor']],
+      [[], false, 'string'],
+      'the page after the end',
+    )
+  },
+}
+
+const cursors: Check = {
+  name: 'streams/invented-cursor',
+  ids: ['API-06'],
+  title: 'a cursor that the service did not make is refused',
+  async run({ recipient }) {
+    for (const path of ['/v1/notifications', '/v1/skills'])
+      for (const after of ['1', 'invented', 'eyJzZXF1ZW5jZSI6MX0'])
+        refused(
+          await recipient.organization.call('GET', `${path}?${new URLSearchParams({ after }).toString()}`),
+          `${path} after the invented cursor ${after}`,
+        )
+  },
+}
+
+const bothViews: Check = {
+  name: 'streams/own-stream',
+  ids: ['EVT-02', 'AUTH-03'],
+  title: 'a stream holds events of its own organization only',
+  async run(context) {
+    const { sender, recipient, outsider } = context
+    const { packageId } = await sent(context)
+    same(
+      (await notificationsOf(outsider, packageId)).length,
+      0,
+      'events in the stream of an organization that is no party',
+    )
+    const inSender = await notificationsOf(sender, packageId)
+    context.note(
+      'O-25',
+      inSender.length > 0 ? 'both parties are told of an event' : 'only the recipient is told',
+    )
+    const { items } = await walkStream(recipient)
+    const organizations = new Set(items.map(({ organization_id }) => organization_id))
+    same([...organizations], [recipient.organization.organizationId], 'organizations in one stream')
+  },
+}
+
+export const STREAM_CHECKS: readonly Check[] = [envelope, gapless, polling, cursors, bothViews]

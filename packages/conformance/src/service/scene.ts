@@ -1,0 +1,222 @@
+import { generateKeyPair } from '@agent-exchange/crypto'
+import type { Context } from '../run/context.ts'
+import { holds, listOf, succeeded } from '../run/expect.ts'
+import { NotJudged } from '../run/finding.ts'
+import type { CallOptions } from '../run/organization.ts'
+import type { Answer } from '../wire/wire.ts'
+import { type Agent, keyBody, newIdentity, registrationOf } from './agent.ts'
+import {
+  type Deviation,
+  type Draft,
+  draftPackage,
+  receiptStatement,
+  revocationStatement,
+  send,
+} from './draft.ts'
+import { OPERATIONS, type OperationName, pathOf } from './operations.ts'
+import { notificationsOf } from './stream.ts'
+
+/** A valid request with new ids. */
+export interface ValidRequest {
+  readonly by: Agent
+  readonly path: string
+  readonly body?: object
+  /** Another valid body with the same path, for the same idempotency key. */
+  readonly other?: object
+}
+
+/** Sends a package that must be accepted. */
+export async function sent(
+  context: Context,
+  deviation: Deviation = {},
+  from = context.sender,
+  to = context.recipient,
+): Promise<Draft> {
+  const draft = await draftPackage(context, from, to, deviation)
+  succeeded(await send(from, draft), 202, 'a valid package')
+  return draft
+}
+
+export async function newKey(context: Context) {
+  return keyBody({ keyId: context.newId('sig'), pair: await generateKeyPair('signing') }, 'signing')
+}
+
+/** Registers a further signing key of the sender and returns its id. */
+export async function registeredKey(context: Context): Promise<string> {
+  const { sender } = context
+  const key = await newKey(context)
+  const path = pathOf('registerAgentKey', { agent_id: sender.agentId })
+  succeeded(await sender.organization.call('POST', path, key), 201, 'a further key')
+  return key.key_id
+}
+
+const revocationOfKey = (context: Context, reason = 'rotation') => ({
+  invalid_from: context.now(),
+  reason_code: reason,
+  evidence_reference: 'case 1',
+})
+
+type Maker = (context: Context) => ValidRequest | Promise<ValidRequest>
+
+const MAKERS: Readonly<Record<OperationName, Maker>> = {
+  async registerAgent(context) {
+    const { organization } = context.sender
+    const body = registrationOf(organization.organizationId, await newIdentity(context.newId))
+    return {
+      by: context.sender,
+      path: pathOf('registerAgent'),
+      body,
+      other: { ...body, implementation: 'other' },
+    }
+  },
+  getAgent: ({ sender, recipient }) => ({
+    by: recipient,
+    path: pathOf('getAgent', { agent_id: sender.agentId }),
+  }),
+  async registerAgentKey(context) {
+    const { sender } = context
+    const body = await newKey(context)
+    const path = pathOf('registerAgentKey', { agent_id: sender.agentId })
+    return { by: sender, path, body, other: { ...body, valid_from: '2025-02-01T00:00:00Z' } }
+  },
+  async revokeAgentKey(context) {
+    const { sender } = context
+    const path = pathOf('revokeAgentKey', { agent_id: sender.agentId, key_id: await registeredKey(context) })
+    return { by: sender, path, body: revocationOfKey(context), other: revocationOfKey(context, 'other') }
+  },
+  listSkillReleases: ({ sender }) => ({ by: sender, path: pathOf('listSkillReleases') }),
+  async getSkillRelease(context) {
+    const { skill_id, version } = await anyRelease(context)
+    const path = pathOf('getSkillRelease', { skill_id: String(skill_id), version: String(version) })
+    return { by: context.sender, path }
+  },
+  getAgentKeys: ({ sender, recipient }) => ({
+    by: recipient,
+    path: pathOf('getAgentKeys', { agent_id: sender.agentId }),
+  }),
+  getNotificationSigningKeys: ({ sender }) => ({ by: sender, path: pathOf('getNotificationSigningKeys') }),
+  async createPolicyReceipt(context) {
+    const { sender, recipient } = context
+    const { receipt } = await draftPackage(context, sender, recipient)
+    const { receipt: other } = await draftPackage(context, sender, recipient)
+    return { by: sender, path: pathOf('createPolicyReceipt'), body: receipt, other }
+  },
+  async getPolicyReceipt(context) {
+    const { metadata } = await sent(context)
+    const path = pathOf('getPolicyReceipt', { policy_receipt_id: String(metadata['policy_receipt_id']) })
+    return { by: context.sender, path }
+  },
+  async createPackageTransfer(context) {
+    const [body, other] = [await receipted(context), await receipted(context)]
+    return { by: context.sender, path: pathOf('createPackageTransfer'), body, other }
+  },
+  async getPackage(context) {
+    const { packageId } = await sent(context)
+    return { by: context.recipient, path: pathOf('getPackage', { package_id: packageId }) }
+  },
+  async createPackageReceipt(context) {
+    const { recipient } = context
+    const draft = await sent(context)
+    const body = await receiptStatement(context, recipient, draft, 'received')
+    const other = await receiptStatement(context, recipient, draft, 'opened')
+    return {
+      by: recipient,
+      path: pathOf('createPackageReceipt', { package_id: draft.packageId }),
+      body,
+      other,
+    }
+  },
+  async createPackageResponse(context) {
+    const { recipient } = context
+    const original = await sent(context)
+    const [body, other] = [await receipted(context, original), await receipted(context, original)]
+    const path = pathOf('createPackageResponse', { package_id: original.packageId })
+    return { by: recipient, path, body, other }
+  },
+  async revokePackage(context) {
+    const { sender } = context
+    const { packageId } = await sent(context)
+    const body = await revocationStatement(context, sender, packageId)
+    const other = await revocationStatement(context, sender, packageId, 'withdrawn')
+    return { by: sender, path: pathOf('revokePackage', { package_id: packageId }), body, other }
+  },
+  async getThread(context) {
+    const { threadId } = await sent(context)
+    return { by: context.recipient, path: pathOf('getThread', { thread_id: threadId }) }
+  },
+  createWebhookEndpoint: ({ sender, webhooks, newId }) => {
+    const url = `${webhooks?.url ?? 'https://agent.example'}/${newId('hook')}`
+    // A type that no event has, so that the endpoint stays silent.
+    const body = { url, event_types: ['conformance.never'] }
+    const other = { url, event_types: ['conformance.never', 'conformance.neither'] }
+    return { by: sender, path: pathOf('createWebhookEndpoint'), body, other }
+  },
+  listNotifications: ({ recipient }) => ({ by: recipient, path: pathOf('listNotifications') }),
+  async acknowledgeNotification(context) {
+    const { recipient } = context
+    const { packageId } = await sent(context)
+    const [notification] = await notificationsOf(recipient, packageId)
+    holds(
+      notification !== undefined,
+      'no notification of an accepted package is in the stream of its recipient',
+    )
+    const path = pathOf('acknowledgeNotification', {
+      notification_id: String(notification['notification_id']),
+    })
+    const body = {
+      event_id: notification['event_id'],
+      disposition: 'stored',
+      stored_at: context.now(),
+      last_contiguous_sequence: notification['sequence'],
+    }
+    return { by: recipient, path, body, other: { ...body, last_contiguous_sequence: 0 } }
+  },
+  async getThreadAuditEvidence(context) {
+    const { threadId } = await sent(context)
+    return { by: context.sender, path: pathOf('getThreadAuditEvidence', { thread_id: threadId }) }
+  },
+  async getPackageAuditEvidence(context) {
+    const { packageId } = await sent(context)
+    return { by: context.sender, path: pathOf('getPackageAuditEvidence', { package_id: packageId }) }
+  },
+}
+
+/** The body of a package, or of a response, whose policy receipt was accepted. */
+async function receipted(context: Context, original?: Draft): Promise<object> {
+  const { sender, recipient } = context
+  const draft =
+    original === undefined
+      ? await draftPackage(context, sender, recipient)
+      : await draftPackage(context, recipient, sender, {
+          threadId: original.threadId,
+          respondsTo: original.packageId,
+        })
+  const by = original === undefined ? sender : recipient
+  succeeded(await by.organization.call('POST', '/v1/policy-receipts', draft.receipt), 201, 'a policy receipt')
+  return draft.body
+}
+
+/** A published release; without one, the hook publishes one. */
+export async function anyRelease(context: Context): Promise<Readonly<Record<string, unknown>>> {
+  const read = async () => {
+    const answer = await context.sender.organization.call('GET', pathOf('listSkillReleases'))
+    return listOf(succeeded(answer, 200).body['items'], 'items of the skill list')[0]
+  }
+  const found = await read()
+  if (found) return found
+  await context.hooks.publish_skill?.({ skill_id: 'skill_conformance', version: '1.0.0' })
+  const published = await read()
+  if (!published) throw new NotJudged('no skill release is published, and no hook publishes one')
+  return published
+}
+
+export const validRequest = async (context: Context, operation: OperationName): Promise<ValidRequest> =>
+  MAKERS[operation](context)
+
+export function perform(
+  operation: OperationName,
+  { by, path, body }: ValidRequest,
+  options: CallOptions = {},
+): Promise<Answer> {
+  return by.organization.call(OPERATIONS[operation].method, path, body, options)
+}

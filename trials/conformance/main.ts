@@ -1,0 +1,29 @@
+/** `npm run test:conformance`: the conformance kit judges our service, broken ones and validators. */
+
+import { runParts } from '../shared/trial-parts.ts'
+import { tryMutants, tryService } from './judge-own-service.ts'
+import { tryValidators } from './judge-validator.ts'
+import { tryCommand } from './run-command.ts'
+
+const HELP = `Runs the conformance kit; exits 1 if our service fails or a broken one passes.
+
+  npm run test:conformance                 all parts
+  npm run test:conformance -- service      our service with the default profile
+  npm run test:conformance -- mutants      one broken rule after the other
+  npm run test:conformance -- objects      validators of objects
+  npm run test:conformance -- command      the command with a configuration file`
+
+const PARTS = {
+  service: tryService,
+  mutants: tryMutants,
+  objects: tryValidators,
+  command: tryCommand,
+} as const
+
+await runParts({
+  help: HELP,
+  names: Object.keys(PARTS) as (keyof typeof PARTS)[],
+  async run(wanted, tools) {
+    for (const name of wanted) await PARTS[name](tools)
+  },
+})

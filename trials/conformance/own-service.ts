@@ -1,0 +1,88 @@
+import { startWorld, testAuthority, type World, type WorldOptions } from '@agent-exchange/testkit'
+import type { Hooks } from '../../packages/conformance/src/run/hooks.ts'
+import type {
+  OrganizationSettings,
+  ServiceUnderTest,
+} from '../../packages/conformance/src/service/judge-service.ts'
+import type { ReceiverOptions } from '../../packages/conformance/src/service/webhook-receiver.ts'
+
+export interface OwnService extends AsyncDisposable {
+  readonly world: World
+  /** With new organizations, so that runs do not share quotas and streams. */
+  underTest(alter?: ReceiverOptions['alter']): Promise<ServiceUnderTest>
+}
+
+/** Our service on loopback, with every hook. */
+export async function startOwnService(options: WorldOptions = {}): Promise<OwnService> {
+  const authority = await testAuthority()
+  const { certificate, key } = await authority.server()
+  const world = await startWorld({
+    ...options,
+    config: {
+      role: 'all',
+      webhook: { ca: authority.certificate, allowPrivate: true },
+      ...options.config,
+    },
+  })
+  const operate = async (path: string, body: object): Promise<void> => {
+    const { status, body: answer } = await world.operate('POST', path, body)
+    if (status >= 300) throw new Error(`${path}: ${JSON.stringify(answer)}`)
+  }
+  let clockAhead = 0
+  const hooks: Hooks = {
+    approve_connector: ({ organization_id, connector_id }) =>
+      operate('/connectors', {
+        organization_id,
+        connector_id,
+        participant_id: `did:web:${organization_id}`,
+        endpoint: 'https://connector.example/protocol',
+      }),
+    publish_skill: ({ skill_id, version }) => operate('/skills', release(skill_id, version)),
+    replay_delivery: ({ delivery_id, reason }) => operate(`/deliveries/${delivery_id}/replay`, { reason }),
+    rotate_webhook_key: () => operate('/keys/rotate', {}),
+    async advance_clock({ seconds }) {
+      world.clock.advance(Number(seconds))
+      clockAhead += Number(seconds) * 1_000
+      await Promise.resolve()
+    },
+  }
+  const organization = async (name: string): Promise<OrganizationSettings> => {
+    const { organizationId, clientId, clientKey } = await world.organization(name, { unregistered: true })
+    return { organizationId, clientId, privateJwk: clientKey.privateJwk }
+  }
+  return {
+    world,
+    underTest: async (alter) => ({
+      baseUrl: world.url,
+      organizations: [await organization('a'), await organization('b'), await organization('c')],
+      webhooks: {
+        url: 'https://localhost:0',
+        listen: { host: '127.0.0.1', port: 0 },
+        certificate,
+        key,
+        ...(alter && { alter }),
+      },
+      hooks,
+      clockAhead,
+    }),
+    [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
+  }
+}
+
+function release(skillId: string | undefined, version: string | undefined) {
+  const manifest = {
+    skill_id: skillId,
+    version,
+    release_channel: 'preview',
+    protocol_range: 'svc/1.0',
+    schema_refs: ['https://schemas.example/reasoning_package.schema.json'],
+    update_policy: {
+      classification: 'initial',
+      supersedes: null,
+      download_policy: 'automatic_allowed',
+      activation_policy: 'operator_approval_required',
+      minimum_supported_version: '1.0.0',
+    },
+  }
+  return { manifest, artifact: Buffer.from('artifact').toString('base64') }
+}
