@@ -1,3 +1,4 @@
+import type { Database } from '@agent-exchange/database'
 import { open, type DatabaseTarget } from '../exchange/postgres-server.ts'
 
 /** How long a table keeps the rows of a package: `content` and so on until retention deletes them, `evidence` for ever. */
@@ -27,6 +28,11 @@ export async function readStored(superuser: DatabaseTarget): Promise<StoredPart[
   await using db = open(superuser, 1)
   await db`set statement_timeout = 0`
   await db`vacuum full`
+  return partsOf(db)
+}
+
+/** Every table and index as it is now. */
+export async function partsOf(db: Database): Promise<StoredPart[]> {
   // TOAST counts as rows. An index of a partition counts as its columns, under the name of the partitioned table.
   const rows = await db<{ table: string; index: string | null; bytes: number }[]>`
     select coalesce(pg_partition_root(t.oid), t.oid)::regclass::text as table, part.index, sum(part.bytes)::float8 as bytes

@@ -14,8 +14,9 @@ import {
   publishCheckpoint,
 } from '../../../packages/service/src/features/transparency-log/checkpoint-store.ts'
 import { toLogBatch } from '../../../packages/service/src/kernel/log-batch.ts'
-import { listOf, type Area, type AreaContext, type AreaResult } from '../area.ts'
+import { listOf, type Area, type AreaContext, type AreaResult, type Ratio } from '../area.ts'
 import { measure } from '../measure.ts'
+import { median } from '../statistics.ts'
 import { largeCapsule } from './large-capsule.ts'
 import { leafProver, openLogDatabase, queueLeaves, sequenceAll } from './sequencing.ts'
 
@@ -36,7 +37,7 @@ const PROOFS = { repetitions: 5, milliseconds: 500 }
 const QUICK_PROOFS = { repetitions: 3, milliseconds: 60 }
 
 async function run(context: AreaContext): Promise<AreaResult> {
-  const { quick, progress } = context
+  const { quick, progress, earlier } = context
   const pick = (counts: { full: number; quick: number }) => (quick ? counts.quick : counts.full)
   progress('making leaves')
   const record = sampleRecord()
@@ -68,11 +69,21 @@ async function run(context: AreaContext): Promise<AreaResult> {
         ['log_capsule_mb', 'size of that capsule, MB', [bytes.length / 1_048_576]],
       ]),
     ],
+    ratios: costOf([leafCpu, ...(log.find(([id]) => id === 'log_sequence_us')?.[2] ?? [])], earlier),
     notes: [
       `Leaves are sequenced from batches of ${BATCH}, on PostgreSQL with fsync; proofs are of random leaves and one at a time.`,
       'The capsule is of one thread with packages of a real exchange, twenty entries each. It is verified from its bytes, without a policy.',
     ],
   }
+}
+
+/** Of one leaf, to the CPU of accepting a package, if that was measured in the same run. */
+function costOf(microseconds: readonly number[], earlier: AreaContext['earlier']): Ratio[] {
+  const ofPackage = earlier('accepted_server_cpu_us')
+  if (!ofPackage) return []
+  const value = microseconds.reduce((sum, each) => sum + each, 0) / median(ofPackage)
+  const label = 'CPU of a leaf, made and sequenced, to that of a package'
+  return [{ id: 'log_to_package', label, value, wanted: { at: 'most', must: 0.03 } }]
 }
 
 async function sequencing(
