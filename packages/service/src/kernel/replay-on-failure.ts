@@ -41,6 +41,7 @@ export function createReplayOnFailure(db: Queries): ReplayOnFailure {
     concurrency: 1,
     maximumBatch: MAXIMUM_BATCH,
     maximumQueue: MAXIMUM_QUEUE,
+    holderOf: ({ organizationId }) => organizationId,
     run: async (claims) => {
       const records = await findRecords(db, claims)
       return claims.map((claim) => ({ done: records.get(claimName(claim)) }))
