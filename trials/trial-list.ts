@@ -72,6 +72,11 @@ export const TRIALS: readonly Trial[] = [
     what: 'the MCP server against official tools, injections, forged approvals',
     needs: 'npm registry',
   },
+  {
+    name: 'pkcs11',
+    what: 'keys in SoftHSM: signatures, agreements, an exchange, the module away and back',
+    needs: 'softhsm2, a C++ compiler, make, npm registry',
+  },
   { name: 'keycloak', what: 'access tokens of a real Keycloak', needs: 'Java' },
   { name: 'edc', what: 'two real EDC runtimes', needs: 'Java, Maven' },
 ]
