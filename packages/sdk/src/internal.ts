@@ -32,6 +32,20 @@ export { newObject, type ObjectTerms } from './objects/new-object.ts'
 export { inReadingOrder, labelOf, leadOf, outlineOf, titleOf, type Member } from './objects/object-outline.ts'
 export { backoffMs, pause } from './pause-and-backoff.ts'
 export { asUnknownPeer } from './peers/unknown-peer.ts'
+export { readThreadObjects, type OpenedObjects, type ThreadReader } from './open/read-thread-objects.ts'
+export {
+  deadlineWords,
+  entryWords,
+  NO_PHASE,
+  PART_WORDS,
+  phaseWords,
+  ruleWords,
+  SHOWN_WORDS,
+  STORY_HEADINGS,
+  STORY_STATUS_WORDS,
+  titleWords,
+  UNREADABLE_WORDS,
+} from './story/story-words.ts'
 export { storyText } from './story/story-text.ts'
 export { rememberedUrl } from './receive/endpoint.ts'
 export { foreignInbox } from './receive/inbox-rules.ts'

@@ -11,7 +11,7 @@ const IN_USE = {
 export function comparedItems(part: keyof typeof IN_USE, { responses }: Answers): readonly ComparedItem[] {
   return responses.flatMap(({ object, source, quote }) =>
     (object[part] ?? []).map((item) => ({
-      members: memberTexts(item, IN_USE[part]).map(({ name, text }) => ({ name, value: quote(text) })),
+      members: memberTexts(item, IN_USE[part]).map(({ name, text }) => ({ name, text: quote(text) })),
       source,
     })),
   )

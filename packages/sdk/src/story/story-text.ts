@@ -103,7 +103,7 @@ function confirmedWords(confirmedBy: readonly string[], lines: StoryLines): stri
 
 function itemLines({ members, source }: ComparedItem, lines: StoryLines): string[] {
   return lines.item(
-    ...members.map(({ name, value }) => `${lines.label(name)}: ${visibleText(value.text)}`),
+    ...members.map(({ name, text }) => `${lines.label(name)}: ${visibleText(text.text)}`),
     `${lines.name(source.by.organizationId)}, ${lines.cite(source)}`,
   )
 }

@@ -119,7 +119,7 @@ export interface VersionChange {
 
 /** Members of an option or a constraint: those in use, and others. */
 export interface ComparedItem {
-  readonly members: readonly { readonly name: string; readonly value: Quote }[]
+  readonly members: readonly { readonly name: string; readonly text: Quote }[]
   readonly source: Source
 }
 

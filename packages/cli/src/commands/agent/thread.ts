@@ -1,10 +1,13 @@
 import type { PackageResource, PackageState } from '@agent-exchange/protocol'
 import type { Command } from 'commander'
-import { uncheckedSentence, watchLog } from '@agent-exchange/sdk/internal'
+import { threadStory } from '@agent-exchange/sdk'
+import { readThreadObjects, storyText, uncheckedSentence, watchLog } from '@agent-exchange/sdk/internal'
+import { readAddressBook } from '@agent-exchange/sdk/internal/node'
 import { agentCommandOf, type AgentOptions } from '../../agent/agent-options.ts'
 import { isForPeople } from '../../agent/for-people.ts'
 import { nextStep } from '../../agent/next-step.ts'
 import { withAgent } from '../../agent/open-agent.ts'
+import { snakeCased } from '../../agent/snake-cased.ts'
 import { visible, visibleJson } from '../../visible.ts'
 import { wrapWords } from '../../wrap-text.ts'
 
@@ -13,10 +16,13 @@ export function agentThreadCommand(): Command {
     'thread',
     'Show the packages of a thread and their states',
     'thread thread_1             (for people on a terminal, JSON elsewhere)',
+    'thread thread_1 --story     (what is agreed, disputed, decided and open)',
     'thread thread_1 --json',
   )
     .argument('<thread_id>', 'the thread')
-    .action(async (threadId: string, options: AgentOptions) => {
+    .option('--story', 'print what the packages say together; with --json as data')
+    .action(async (threadId: string, options: ThreadOptions) => {
+      if (options.story) return tell(threadId, options)
       const packages: PackageResource[] = []
       let mode = ''
       await withAgent(options, async (agent) => {
@@ -30,6 +36,21 @@ export function agentThreadCommand(): Command {
       const shown = { thread_id: threadId, transport_mode: mode, packages }
       console.log(isForPeople(options) ? forPeople(shown, options) : visibleJson(shown))
     })
+}
+
+interface ThreadOptions extends AgentOptions {
+  readonly story?: boolean
+}
+
+/** Packages that were opened before are read again; no receipt is sent. */
+async function tell(threadId: string, options: ThreadOptions): Promise<void> {
+  await withAgent(options, async (agent) => {
+    const { unchecked } = await watchLog(agent.context)
+    if (unchecked) console.error(`  warning: ${visible(uncheckedSentence(unchecked))}`)
+    const story = threadStory(await readThreadObjects(agent, threadId), new Date())
+    const names = await readAddressBook(agent.folder.files.settings)
+    console.log(options.json ? visibleJson(snakeCased(story, ['value'])) : storyText(story, { names }))
+  })
 }
 
 /** What became of a package, in the words of a person. `--json` prints the state itself. */
