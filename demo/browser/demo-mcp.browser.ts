@@ -60,7 +60,7 @@ test('[POL-03] two models tell the story through MCP, and a person approves in a
 
   // The desk is still open, and shows the conversation.
   await using watched = await browser.open(demo.deskLink?.() ?? '')
-  await watched.page.getByRole('link', { name: story.threadId }).click()
+  await watched.page.locator(`a[href="/threads/${story.threadId}"]`).first().click()
   await watched.page.getByText('Comfort seats rise in two steps').first().waitFor()
   await screenshot(watched.page, 'demo-mcp-thread')
 })

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import { ENVELOPE_MEMBERS, schemaDocument, validateObject } from '@agent-exchange/protocol'
 import { ExchangeError, type OpenedPackage } from '@agent-exchange/sdk'
 import { newObject } from '@agent-exchange/sdk/internal'
-import { readAgentDefaults } from '@agent-exchange/sdk/internal/node'
 import { button, CSRF_FIELD, html, notice, type Notice } from '@agent-exchange/web'
 import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
 import { objectView } from './object-view.ts'
@@ -62,8 +61,7 @@ export async function makeAnswer(call: DeskCall): Promise<DeskAnswer> {
     threadId: metadata.thread_id,
     about: id,
   }
-  const { policy: own } = await readAgentDefaults(agent.folder.files.settings)
-  const policy = own ?? { ...newObject('policy_envelope', terms), purpose: PURPOSE }
+  const policy = (await agent.defaultPolicy()) ?? { ...newObject('policy_envelope', terms), purpose: PURPOSE }
   const basis = newObject('response_object', { ...terms, policyId: policy.policy_id })
   const members = membersFrom(PARTS, fields, (member) => randomId(member.replace(/_id$/u, '')))
   const object = {
@@ -72,7 +70,7 @@ export async function makeAnswer(call: DeskCall): Promise<DeskAnswer> {
     boundaries: { ...basis.boundaries, ...objectOf(members['boundaries']) },
     policy_envelope: { policy_id: policy.policy_id, purpose: policy.purpose },
   }
-  const { failures, valid } = validateObject(object, agent.context.deployment.profile)
+  const { failures, valid } = validateObject(object, agent.profile)
   const empty = members['response_summary'] === ''
   if (!valid || empty) {
     const errors = new Map(

@@ -1,5 +1,4 @@
 import { ExchangeError } from '@agent-exchange/sdk'
-import { approveDraft } from '@agent-exchange/sdk/internal/node'
 import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
 import { draftPage, examinedPage } from './draft-page.ts'
 import { examineDraft } from './examined-draft.ts'
@@ -26,14 +25,13 @@ export async function decide(call: DeskCall): Promise<DeskAnswer> {
   }
   try {
     await tries.attempt(() =>
-      approveDraft({
+      agent.decide({
         ...values,
-        folder: agent.folder.folder,
         draftId: id,
         digest,
         decision,
         passphrase: passphrase ?? '',
-        now: () => now,
+        now,
       }),
     )
   } catch (error) {

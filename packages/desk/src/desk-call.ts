@@ -1,10 +1,11 @@
-import type { FolderAgent } from '@agent-exchange/sdk/node'
 import type { Html, Notice } from '@agent-exchange/web'
+import type { DeskAgent } from './desk-agent.ts'
+import type { StoryReader } from './story-reader.ts'
 import type { PassphraseTries } from './passphrase-tries.ts'
 
 /** A request of a signed-in browser, with what its handler needs. */
 export interface DeskCall {
-  readonly agent: FolderAgent
+  readonly agent: DeskAgent
   /** The id in the address. */
   readonly id: string
   /** Fields of a form; empty for a GET. */
@@ -12,6 +13,7 @@ export interface DeskCall {
   readonly csrfToken: string
   readonly now: Date
   readonly tries: PassphraseTries
+  readonly stories: StoryReader
 }
 
 export type DeskSection = 'overview' | 'drafts'

@@ -21,13 +21,23 @@ export const REQUEST_TIMEOUT_MS = 30_000
 /** Newest events that the overview groups into threads, in each state. */
 export const SHOWN_EVENTS = 500
 export const SHOWN_THREADS = 25
-/** Newest packages of a thread whose content is shown. */
-export const SHOWN_PACKAGES = 25
+/** Opened objects that stay in memory while the desk runs. */
+export const REMEMBERED_OBJECTS = 1_000
+/** Items of a part of a story; what is left out is counted. */
+export const SHOWN_ITEMS = 8
+/** Entries of the conversation on the page of a story. */
+export const SHOWN_ENTRIES = 25
+/** Longer texts are shortened on the page of a story; the page of the package has them in full. */
+export const SHOWN_CHARACTERS = 240
 export const SHOWN_SENT_DRAFTS = 25
 /** Deeper values are shown as JSON. */
 export const MAXIMUM_SHOWN_DEPTH = 4
 /** How long a draft's page waits for what the checks need from the exchange. */
 export const CHECK_WAIT_MS = 5_000
+/** Answers and packages of each kind that the overview lists. */
+export const SHOWN_WAITING = 25
+/** How long the overview waits for the content of its threads. */
+export const OVERVIEW_WAIT_MS = 4_000
 /** How long the overview waits for new events. */
 export const POLL_WAIT_MS = 3_000
 /** Interval at which a desk that is open in a browser looks for new drafts and events. */

@@ -1,6 +1,6 @@
 import type { ExchangeError } from '@agent-exchange/sdk'
-import type { FolderAgent } from '@agent-exchange/sdk/node'
 import { html, notice, page, type WebAssets } from '@agent-exchange/web'
+import type { DeskAgent } from './desk-agent.ts'
 import type { DeskAnswer, DeskSection } from './desk-call.ts'
 import type { LinkFault } from './desk-sessions.ts'
 
@@ -19,7 +19,7 @@ export interface DeskPages {
 const NOT_FOUND: ReadonlySet<string> = new Set(['draft_missing'])
 
 export function createDeskPages(options: {
-  readonly agent: FolderAgent
+  readonly agent: DeskAgent
   readonly assets: WebAssets
   readonly style: string
 }): DeskPages {

@@ -7,7 +7,8 @@ import { draftsPage } from './drafts-page.ts'
 import { capsuleFile, evidencePage } from './evidence-page.ts'
 import { overviewPage } from './overview-page.ts'
 import { orSentDraft } from './sent-draft-page.ts'
-import { threadPage } from './thread-page.ts'
+import { packagePage } from './package-page.ts'
+import { storyPage } from './story-page.ts'
 
 type Handler = (call: DeskCall) => Promise<DeskAnswer>
 
@@ -29,7 +30,8 @@ const route = (method: Route['method'], path: string, handle: Handler): Route =>
 
 const ROUTES: readonly Route[] = [
   route('GET', '/', overviewPage),
-  route('GET', '/threads/:id', threadPage),
+  route('GET', '/threads/:id', storyPage),
+  route('GET', '/packages/:package_id', packagePage),
   route('POST', '/packages/:package_id/open', open),
   route('POST', '/packages/:package_id/revoke', revoke),
   route('GET', '/packages/:package_id/answer', (call) => answerPage(call)),
@@ -83,7 +85,7 @@ async function revoke({ agent, id, fields }: DeskCall): Promise<DeskAnswer> {
   const reasonCode = fields.get('reason_code') ?? ''
   const reasonDetail = fields.get('reason_detail') ?? ''
   await agent.revoke(id, { reasonCode, reasonDetail })
-  const { thread_id } = await agent.context.connection.call('getPackage', { path: { package_id: id } })
+  const { thread_id } = await agent.package(id)
   return { kind: 'redirect', to: pathTo('threads', thread_id), done: 'revoked' }
 }
 

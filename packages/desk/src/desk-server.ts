@@ -28,7 +28,9 @@ import { createDeskPages } from './desk-pages.ts'
 import { routeOf } from './desk-routes.ts'
 import { createDeskSessions } from './desk-sessions.ts'
 import { deskStyle } from './desk-style.ts'
+import { folderDeskAgent } from './folder-desk-agent.ts'
 import { readForm } from './form-body.ts'
+import { createStoryReader } from './story-reader.ts'
 import { createPassphraseTries } from './passphrase-tries.ts'
 
 const LOOPBACK = '127.0.0.1'
@@ -50,7 +52,9 @@ export interface DeskOptions {
 export class DeskPortUnusable extends Error {}
 
 /** Serves the desk of an agent's folder to one person on this machine. */
-export async function startDesk(agent: FolderAgent, options: DeskOptions): Promise<Desk> {
+export async function startDesk(folderAgent: FolderAgent, options: DeskOptions): Promise<Desk> {
+  const agent = folderDeskAgent(folderAgent)
+  const stories = createStoryReader(agent)
   const { now = () => new Date(), onFailure = () => undefined } = options
   const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, (request, response) => {
     answer(request, response).catch((error: unknown) => {
@@ -122,7 +126,15 @@ export async function startDesk(agent: FolderAgent, options: DeskOptions): Promi
         response,
         pages.failure(403, 'Refused', 'The form is not one of this desk. Load the page again.'),
       )
-    const call = { agent, id: route.id, fields, csrfToken: sessions.csrfToken(session), now: now(), tries }
+    const call = {
+      agent,
+      id: route.id,
+      fields,
+      csrfToken: sessions.csrfToken(session),
+      now: now(),
+      tries,
+      stories,
+    }
     const made = await route.handle(call).catch((error: unknown) => {
       if (error instanceof ExchangeError) return pages.problem(error)
       throw error
@@ -161,7 +173,7 @@ export async function startDesk(agent: FolderAgent, options: DeskOptions): Promi
     response.end(pages.text({ ...made, flash: [...notices, ...(made.flash ?? [])] }))
   }
 
-  const published = await publishDeskAddress(agent.folder.files.desk, port).catch((error: unknown) => {
+  const published = await publishDeskAddress(folderAgent.folder.files.desk, port).catch((error: unknown) => {
     server.close()
     throw error
   })

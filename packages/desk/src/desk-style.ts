@@ -73,6 +73,124 @@ const STYLE = `.package {
 .choices .field {
   margin-bottom: 0.5rem;
 }
+.story {
+  max-width: 72rem;
+}
+.story-grid {
+  columns: 3 20rem;
+  column-gap: 1.25rem;
+}
+.story-part {
+  margin: 0 0 1.25rem;
+  padding: 0.2rem 1rem 0.6rem;
+  border: 1px solid var(--line);
+  border-top: 4px solid var(--edge);
+  border-radius: var(--radius);
+  background: var(--raised);
+  break-inside: avoid;
+}
+.story-part.act {
+  border-top-color: var(--warn);
+}
+.story-part.decided,
+.story-part.agreed {
+  border-top-color: var(--good);
+}
+.story-part.disputed {
+  border-top-color: var(--bad);
+}
+.story-part h2 {
+  margin: 0.5rem 0;
+  font-size: 1.05rem;
+}
+.story-part > ul,
+.conversation > ol,
+.companies {
+  margin: 0;
+  padding: 0;
+  list-style: none;
+}
+.story-part > ul > li,
+.conversation li {
+  margin: 0 0 0.75rem;
+  overflow-wrap: anywhere;
+}
+.story q {
+  padding-left: 0.5rem;
+  border-left: 3px solid var(--series-3);
+}
+.story q.ours {
+  border-left-color: var(--series-1);
+}
+.said,
+.beside {
+  margin: 0.1rem 0 0;
+  color: var(--quiet);
+  font-size: 0.9rem;
+}
+.beside > span {
+  display: block;
+}
+.company {
+  color: var(--ink);
+  font-weight: 550;
+}
+.companies,
+.phases {
+  display: flex;
+  flex-wrap: wrap;
+  gap: 0.4rem 1.2rem;
+  margin-bottom: 0.75rem;
+}
+.letter {
+  display: inline-block;
+  width: 1.6rem;
+  border-radius: 50%;
+  background: var(--series-3);
+  color: var(--raised);
+  font-weight: 700;
+  line-height: 1.6rem;
+  text-align: center;
+}
+.ours > .letter {
+  background: var(--series-1);
+}
+.phases {
+  gap: 0.2rem 0.5rem;
+  padding: 0;
+  list-style: none;
+}
+.phases li {
+  padding: 0 0.5rem;
+  border: 1px solid var(--line);
+  border-radius: var(--radius);
+  color: var(--quiet);
+}
+.phases li.next {
+  border-style: dashed;
+  border-color: var(--edge);
+}
+.phases li[aria-current] {
+  border-color: var(--series-1);
+  color: var(--ink);
+  font-weight: 700;
+}
+.standing {
+  margin-bottom: 1rem;
+}
+meter {
+  width: 8rem;
+}
+@media print {
+  .story-part {
+    border-width: 1px;
+  }
+  .story .button,
+  .story button,
+  .conversation:not([open]) {
+    display: none;
+  }
+}
 @media (max-width: 40rem) {
   .package {
     padding: 0.7rem 0.75rem;

@@ -60,7 +60,7 @@ export async function examinedPage(
 
 /** The exchange has no thread before the first package of it was accepted. */
 async function isKnownThread({ agent }: DeskCall, { respondsTo, threadId }: StoredDraft): Promise<boolean> {
-  return respondsTo !== undefined || (await agent.threads()).includes(threadId)
+  return respondsTo !== undefined || (await agent.isKnownThread(threadId))
 }
 
 function summary({ draft, verdict }: ExaminedDraft, isKnown: boolean): Html {

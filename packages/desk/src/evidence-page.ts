@@ -6,9 +6,8 @@ import {
   type ReportSection,
 } from '@agent-exchange/log'
 import { ExchangeError, type CollectedCapsule } from '@agent-exchange/sdk'
-import { readAddressBook } from '@agent-exchange/sdk/internal/node'
-import type { FolderAgent } from '@agent-exchange/sdk/node'
 import { buttonLink, html, identifier, notice, type Html } from '@agent-exchange/web'
+import type { DeskAgent } from './desk-agent.ts'
 import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
 
 /** Errors that say that the log is not what it was, or has not been published yet. */
@@ -32,9 +31,9 @@ async function evidencePart(
   { capsule, earlierPackages }: CollectedCapsule,
   { agent, id }: Pick<DeskCall, 'agent' | 'id'>,
 ): Promise<Html> {
-  const { profile } = agent.context.deployment
+  const { profile } = agent
   const result = await verifyCapsule(capsule, { require: 'unpinned', profile })
-  const names = await readAddressBook(agent.folder.files.settings)
+  const names = await agent.names()
   const { sentence, tone, facts, sections, details } = describeVerdict(result, readerWith(names))
   return html`${notice({ tone, title: visibleText(sentence) })} ${earlierPackages > 0 && earlierNotice(id)}
     <p>${buttonLink(pathTo('evidence', id, '/capsule.json'), 'Download the evidence')}</p>
@@ -88,10 +87,10 @@ function logNotice({ code, message }: ExchangeError): Html {
 }
 
 /** The log includes new events within a minute. The page does not wait for it: what is missing rests on signatures alone. */
-async function collect(agent: FolderAgent, id: string): Promise<CollectedCapsule | ExchangeError> {
+async function collect(agent: DeskAgent, id: string): Promise<CollectedCapsule | ExchangeError> {
   const subject = id.startsWith('thread_') ? { threadId: id } : { packageId: id }
   try {
-    return await agent.capsule(subject, { waitMs: 0 })
+    return await agent.evidence(subject)
   } catch (error) {
     if (error instanceof ExchangeError && LOG_FAULTS.has(error.code)) return error
     throw error

@@ -1,5 +1,5 @@
 import { ExchangeError, type CheckResult, type SendWarning, type StoredDraft } from '@agent-exchange/sdk'
-import type { FolderAgent } from '@agent-exchange/sdk/node'
+import type { DeskAgent } from './desk-agent.ts'
 import { CHECK_WAIT_MS } from './desk-limits.ts'
 
 /** A draft with what is known about its checks. Only a draft that passes can be approved. */
@@ -13,7 +13,7 @@ export interface ExaminedDraft {
 }
 
 /** Evaluates the checks. Without the exchange the draft can still be read and declined. */
-export async function examineDraft(agent: FolderAgent, draftId: string): Promise<ExaminedDraft> {
+export async function examineDraft(agent: DeskAgent, draftId: string): Promise<ExaminedDraft> {
   const signal = AbortSignal.timeout(CHECK_WAIT_MS)
   try {
     const { draft, checks, warnings, passed } = await agent.drafts.evaluate(draftId, { signal })

@@ -1,0 +1,77 @@
+import type { AddressBook } from '@agent-exchange/log'
+import type {
+  DeploymentProfile,
+  NotificationEnvelope,
+  PackageResource,
+  PolicyEnvelope,
+} from '@agent-exchange/protocol'
+import type {
+  Agent,
+  CollectedCapsule,
+  Decision,
+  Drafts,
+  EvidenceSubject,
+  Identity,
+  OpenedPackage,
+  RevokeInput,
+  StoredDraft,
+} from '@agent-exchange/sdk'
+
+/** What the pages need of an agent, wherever it keeps its data. */
+export interface DeskAgent {
+  readonly identity: Identity
+  readonly profile: DeploymentProfile
+  /** Names that the reader gave to organizations. */
+  names(): Promise<AddressBook>
+  /** The policy under which an answer is made, if there is one. */
+  defaultPolicy(): Promise<PolicyEnvelope | undefined>
+
+  /** Reads new events and leaves them for the agent. Returns why that failed. */
+  fetchEvents(): Promise<string | undefined>
+  /** Changes whenever the pages would show something else. */
+  summary(): Promise<object>
+  waiting(): Promise<WaitingWork>
+  /** Newest first. */
+  threads(): Promise<readonly ThreadSummary[]>
+  isKnownThread(threadId: string): Promise<boolean>
+  thread: Agent['thread']
+  package(packageId: string, signal?: AbortSignal): Promise<PackageResource>
+
+  /** With `none`, reads what was opened before and sends no receipt. */
+  open(packageId: string, options?: { readonly receipts?: 'none' }): Promise<OpenedPackage>
+  revoke(packageId: string, input: RevokeInput): Promise<unknown>
+  evidence(subject: EvidenceSubject): Promise<CollectedCapsule>
+
+  readonly drafts: Drafts
+  /** Records the decision of a person about the draft with this digest. Fails with `approver_locked`. */
+  decide(decision: DraftDecision): Promise<void>
+}
+
+export interface DraftDecision {
+  readonly draftId: string
+  readonly digest: string
+  readonly decision: Decision
+  readonly name: string
+  readonly reason: string
+  readonly passphrase: string
+  readonly now: Date
+}
+
+export interface WaitingWork {
+  /** Drafts that a person has to decide about. */
+  readonly drafts: readonly StoredDraft[]
+  /** Sealed packages that the exchange has not accepted yet. */
+  readonly sealed: number
+  /** Events that failed too often. */
+  readonly setAside: number
+  /** Keys in use that the directory of the exchange gives an end. */
+  readonly endingKeys: readonly { readonly keyId: string; readonly role: string; readonly endsAt: string }[]
+}
+
+export interface ThreadSummary {
+  readonly threadId: string
+  readonly packages: number
+  readonly last: NotificationEnvelope
+  /** Events that no handler of the agent has processed. */
+  readonly pending: number
+}

@@ -1,0 +1,121 @@
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { NotificationEnvelope } from '@agent-exchange/protocol'
+import { ExchangeError } from '@agent-exchange/sdk'
+import { approveDraft, readAddressBook, readAgentDefaults } from '@agent-exchange/sdk/internal/node'
+import type { FolderAgent } from '@agent-exchange/sdk/node'
+import type { DeskAgent, ThreadSummary, WaitingWork } from './desk-agent.ts'
+import { POLL_WAIT_MS, SHOWN_EVENTS, SHOWN_THREADS } from './desk-limits.ts'
+
+/** The agent of a folder, for one person on this machine. */
+export function folderDeskAgent(agent: FolderAgent): DeskAgent {
+  const { files, folder } = agent.folder
+  return {
+    identity: agent.identity,
+    get profile() {
+      return agent.context.deployment.profile
+    },
+    names: () => readAddressBook(files.settings),
+    defaultPolicy: async () => (await readAgentDefaults(files.settings)).policy,
+    fetchEvents: () => fetchEvents(agent),
+    // Drafts are not read: their files are replaced when they change.
+    summary: async () => ({
+      inbox: await agent.inbox().position(),
+      drafts: await fileTimes(files.drafts),
+    }),
+    waiting: () => waitingWork(agent),
+    threads: () => threadsOf(agent),
+    isKnownThread: async (threadId) => (await agent.threads()).includes(threadId),
+    thread: agent.thread,
+    package: (packageId, signal) =>
+      agent.context.connection.call('getPackage', {
+        path: { package_id: packageId },
+        ...(signal && { signal }),
+      }),
+    open: (packageId, options) => agent.open(packageId, options),
+    revoke: (packageId, input) => agent.revoke(packageId, input),
+    evidence: (subject) => agent.capsule(subject, { waitMs: 0 }),
+    drafts: agent.drafts,
+    decide: async ({ now, ...decision }) =>
+      void (await approveDraft({ ...decision, folder, now: () => now })),
+  }
+}
+
+async function waitingWork(agent: FolderAgent): Promise<WaitingWork> {
+  const [{ forPerson, sealed, setAside }, endingKeys] = await Promise.all([
+    agent.pending(),
+    endingKeysOf(agent),
+  ])
+  return { drafts: forPerson, sealed: sealed.length, setAside, endingKeys }
+}
+
+/** None without the exchange: the page says already that it is not up to date. */
+async function endingKeysOf(agent: FolderAgent): Promise<WaitingWork['endingKeys']> {
+  const own = (await agent.context.keys.list()).filter(({ stage }) => stage === 'current')
+  try {
+    const path = { agent_id: agent.identity.agentId }
+    const signal = AbortSignal.timeout(POLL_WAIT_MS)
+    const { keys } = await agent.context.connection.call('getAgentKeys', { path, signal })
+    return own.flatMap(({ keyId, role }) => {
+      const shown = keys.find(({ key_id }) => key_id === keyId)
+      const endsAt = shown?.invalid_from ?? shown?.revoked_at
+      return endsAt === undefined ? [] : [{ keyId, role, endsAt }]
+    })
+  } catch (error) {
+    if (error instanceof ExchangeError) return []
+    throw error
+  }
+}
+
+async function fetchEvents(agent: FolderAgent): Promise<string | undefined> {
+  const receiver = agent.receiver({ inbox: agent.inbox(), handle: async () => undefined })
+  const polled = receiver.poll().then(
+    () => undefined,
+    (error: unknown) =>
+      error instanceof ExchangeError ? error.message : 'New events could not be read from the exchange.',
+  )
+  const waited = new Promise<string>((resolve) => {
+    setTimeout(
+      resolve,
+      POLL_WAIT_MS,
+      'The exchange has not answered yet. Reload the page for new events.',
+    ).unref()
+  })
+  return Promise.race([polled, waited])
+}
+
+/** Threads of the stored events, newest first. */
+async function threadsOf(agent: FolderAgent): Promise<readonly ThreadSummary[]> {
+  const inbox = agent.inbox()
+  const states = ['pending', 'processed', 'set_aside'] as const
+  const listed = await Promise.all(states.map((state) => inbox.list(state, SHOWN_EVENTS, 'newest')))
+  const events = listed
+    .flat()
+    .map(({ body, state }) => ({ event: JSON.parse(body) as NotificationEnvelope, state }))
+    .toSorted((left, right) => right.event.sequence - left.event.sequence)
+  const threads = Map.groupBy(events, ({ event }) => event.thread_id)
+  return [...threads].slice(0, SHOWN_THREADS).flatMap(([threadId, found]) => {
+    const [newest] = found
+    if (!newest) return []
+    return [
+      {
+        threadId,
+        packages: new Set(found.map(({ event }) => event.package_id)).size,
+        last: newest.event,
+        pending: found.filter(({ state }) => state === 'pending').length,
+      },
+    ]
+  })
+}
+
+async function fileTimes(folder: string): Promise<readonly (readonly [string, number])[]> {
+  // The folder is created with the first draft.
+  const names = await readdir(folder).catch((): string[] => [])
+  return Promise.all(
+    names.toSorted().map(async (name) => {
+      // Another process may have sent or discarded the draft meanwhile.
+      const found = await stat(join(folder, name)).catch(() => undefined)
+      return [name, found?.mtimeMs ?? 0] as const
+    }),
+  )
+}

@@ -1,0 +1,15 @@
+import { html } from '@agent-exchange/web'
+import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
+import { packageArticle, shownPackage } from './package-article.ts'
+
+/** One package in full, with what can be done with it. */
+export async function packagePage(call: DeskCall): Promise<DeskAnswer> {
+  const resource = await call.agent.package(call.id)
+  return {
+    kind: 'page',
+    title: 'Package',
+    section: 'overview',
+    main: html`<p><a href="${pathTo('threads', resource.thread_id)}">The story of its thread</a></p>
+      ${packageArticle(call, await shownPackage(call, resource))}`,
+  }
+}

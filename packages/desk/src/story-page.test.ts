@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { threadStory, type ThreadObjects, type ThreadPackage } from '@agent-exchange/sdk'
+import { storyView } from './story-page.ts'
+
+const EXAMPLES = join(import.meta.dirname, '../../sdk/src/story/examples')
+const MAXIMUM_BYTES = 100_000
+/** Would be seen at once if anything took it for markup. */
+const MARKUP = `"><img src=x onerror=alert(1)></bdi></q>\u202e`
+
+interface Example {
+  readonly now: string
+  readonly names: Readonly<Record<string, string>>
+  readonly thread: ThreadObjects
+}
+
+const examples = globSync('*.json', { cwd: EXAMPLES }).map(
+  (name) => JSON.parse(readFileSync(join(EXAMPLES, name), 'utf8')) as Example,
+)
+const pageOf = ({ now, names, thread }: Example) =>
+  String(
+    storyView(threadStory(thread, new Date(now)), names, {
+      agentId: 'agent_carmaker_supply',
+      csrfToken: 'token',
+    }),
+  )
+
+test('the page of a story says what is decided and disputed, by whom, and offers what can be done', () => {
+  const pages = examples.map(pageOf).join('')
+  for (const text of ['Decided', 'Agreed', 'Disputed', 'Proposed', 'Open', 'Carmaker challenges Seats Ltd'])
+    assert.ok(pages.includes(text), text)
+  assert.match(pages, /overdue by less than a day/u)
+  assert.match(pages, /Open and send receipts/u)
+  assert.match(pages, /<meter[^>]+value="0.8"/u)
+  assert.match(pages, /<details class="conversation">/u)
+  assert.match(pages, /aria-current="step"[^>]*>closed</u)
+  assert.doesNotMatch(pages, /<script/u)
+})
+
+test('markup in every text of a thread is text on the page of its story', () => {
+  for (const example of examples) {
+    const hostile = pageOf({ ...example, names: {}, thread: withMarkup(example.thread) })
+    assert.doesNotMatch(hostile, /<img|\u202e/u)
+    assert.ok(hostile.includes('&lt;img'))
+  }
+})
+
+test('a thread of a thousand packages makes a page below 100 KB', () => {
+  for (const { thread, ...rest } of examples) {
+    const packages = Array.from({ length: 1_000 }, (_, index): ThreadPackage => {
+      const found = thread.packages[index % thread.packages.length]
+      assert.ok(found)
+      return { ...found, packageId: `${found.packageId}_${index}` }
+    })
+    const size = Buffer.byteLength(pageOf({ ...rest, thread: { ...thread, packages } }))
+    assert.ok(size < MAXIMUM_BYTES, `${thread.threadId}: ${size} bytes`)
+  }
+})
+
+/** Ids, types, times and enumerations stay: otherwise nothing could be read. */
+function withMarkup(thread: ThreadObjects): ThreadObjects {
+  const text = JSON.stringify(thread.packages).replaceAll(
+    /"(statement|summary|use_case|time_horizon|part_family|basis|sender_action|recipient_request|response_summary|scope|severity|time_impact|role)":"[^"]*"/gu,
+    (_found, name: string) => `"${name}":${JSON.stringify(MARKUP)}`,
+  )
+  return { ...thread, packages: JSON.parse(text) as ThreadPackage[] }
+}

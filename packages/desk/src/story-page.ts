@@ -1,0 +1,155 @@
+import type { AddressBook } from '@agent-exchange/log'
+import { LOOP_PHASES } from '@agent-exchange/protocol'
+import { ExchangeError, type ThreadStory } from '@agent-exchange/sdk'
+import {
+  deadlineWords,
+  NO_PHASE,
+  SHOWN_WORDS,
+  STORY_HEADINGS,
+  titleWords,
+} from '@agent-exchange/sdk/internal'
+import { attributes, buttonLink, form, html, identifier, notice, type Html } from '@agent-exchange/web'
+import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
+import { TEXTS } from './desk-texts.ts'
+import { conversationSection } from './story-conversation.ts'
+import {
+  comparison,
+  confidenceSection,
+  handlingSection,
+  undisclosedSection,
+  versionSection,
+} from './story-details.ts'
+import { createStoryParts, listSection, minute, shownText, type StoryParts } from './story-parts.ts'
+import { factSection, pointSections } from './story-points.ts'
+
+/** The story of a thread: what to do first, then what is decided, agreed, disputed, proposed and open. */
+export async function storyPage(call: DeskCall): Promise<DeskAnswer> {
+  const read = await call.stories.read(call.id, call.now).catch((error: unknown) => {
+    if (error instanceof ExchangeError && error.problem?.code === 'resource_not_found') return undefined
+    throw error
+  })
+  if (!read) return unknownThread(call)
+  const { story } = read
+  return {
+    kind: 'page',
+    title: shownText(titleWords(story.title)),
+    section: 'overview',
+    main: storyView(story, await call.agent.names(), {
+      agentId: call.agent.identity.agentId,
+      csrfToken: call.csrfToken,
+    }),
+  }
+}
+
+/** Who reads the story, and can act. */
+interface StoryViewer {
+  readonly agentId: string
+  readonly csrfToken: string
+}
+
+export function storyView(story: ThreadStory, names: AddressBook, viewer: StoryViewer): Html {
+  const parts = createStoryParts(story, names)
+  return html`<div class="story">
+    ${companies(story, parts)} ${standing(story, parts)} ${unopened(viewer, story, parts)}
+    ${dueSection(story, parts)} ${pointSections(story, parts)} ${comparison('options', story, parts)}
+    ${comparison('constraints', story, parts)}
+    <div class="story-grid">
+      ${factSection(story, parts)} ${confidenceSection(story, parts)} ${versionSection(story, parts)}
+      ${undisclosedSection(story, parts)} ${handlingSection(story, parts)}
+    </div>
+    ${conversationSection(story, parts)}
+    <p class="quiet">${TEXTS.quotesNote}</p>
+    <p>${buttonLink(pathTo('evidence', story.threadId), TEXTS.evidence)}</p>
+    <p>${identifier(story.threadId)}</p>
+  </div>`
+}
+
+function companies({ companies: found }: ThreadStory, parts: StoryParts): Html {
+  return html`<ul class="companies">
+    ${found.map(
+      ({ organizationId, isReader, roles }) =>
+        html`<li class="${isReader ? 'ours' : 'theirs'}">
+          <span class="letter" aria-hidden="true"
+            >${parts.nameOf(organizationId).replace(/^org_/u, '').slice(0, 1).toUpperCase()}</span
+          >
+          ${parts.company(organizationId)}
+          <span class="quiet">${roles.map(({ text }) => shownText(text)).join(', ')}</span>
+        </li>`,
+    )}
+  </ul>`
+}
+
+/** The nine phases with the stated one marked; without a statement, what the packages show. */
+function standing({ standing: { stated, shown } }: ThreadStory, parts: StoryParts): Html {
+  const [newest] = stated
+  return html`<section class="standing">
+    <h2 class="unseen">${STORY_HEADINGS.standing}</h2>
+    ${
+      newest &&
+      html`<ol class="phases">
+        ${LOOP_PHASES.map((phase) => {
+          const current = phase === newest.phase && 'step'
+          const next = newest.next.includes(phase) && 'next'
+          return html`<li ${attributes({ 'aria-current': current, class: next })}>${phase}</li>`
+        })}
+      </ol>`
+    }
+    ${stated.map(
+      ({ phase, next, source }) =>
+        html`<p class="said">
+          <strong>${phase}</strong>, ${TEXTS.statedBy} ${parts.company(source.by.organizationId)}
+          ${parts.cite(source)}${next.length > 0 && html`. ${TEXTS.nextPhases}: ${next.map(shownText).join(', ')}`}
+        </p>`,
+    )}
+    ${!newest && html`<p class="said">${NO_PHASE} ${shown && SHOWN_WORDS[shown]}</p>`}
+  </section>`
+}
+
+/** Packages for this agent that nobody has opened. */
+function unopened(viewer: StoryViewer, { conversation }: ThreadStory, parts: StoryParts): Html | undefined {
+  const waiting = conversation.filter(
+    ({ unreadable, isRevoked, sentTo }) =>
+      unreadable?.reason === 'unopened' && !isRevoked && sentTo.agentId === viewer.agentId,
+  )
+  return listSection(
+    TEXTS.unopened,
+    waiting,
+    ({ packageId, sentBy, at }) =>
+      html`${parts.company(sentBy.organizationId)} ${parts.cite({ packageId, by: sentBy, at })}
+        <p class="said">${TEXTS.openExplanation}</p>
+        ${form({
+          id: `open-${packageId}`,
+          action: pathTo('packages', packageId, '/open'),
+          csrfToken: viewer.csrfToken,
+          fields: [],
+          submit: { label: TEXTS.openAndReceipt },
+        })}`,
+    'act',
+  )
+}
+
+function dueSection({ due }: ThreadStory, parts: StoryParts): Html | undefined {
+  return listSection(
+    STORY_HEADINGS.due,
+    due,
+    ({ owedBy, isReaders, request, deadline, source, packageId }) =>
+      html`${parts.company(owedBy)}: ${parts.quote(request)}
+        <p class="said">
+          <strong>${deadlineWords(deadline)}</strong>
+          ${minute(deadline.at)} ${parts.cite(source)}
+        </p>
+        ${isReaders && html`<p>${buttonLink(pathTo('packages', packageId, '/answer'), TEXTS.answer, 'primary')}</p>`}`,
+    'act',
+  )
+}
+
+function unknownThread({ id }: DeskCall): DeskAnswer {
+  return {
+    kind: 'page',
+    status: 404,
+    title: TEXTS.conversations,
+    section: 'overview',
+    main: html`<p>${identifier(id)}</p>
+      ${notice({ tone: 'info', title: TEXTS.noPackage, text: TEXTS.noPackageText })}`,
+  }
+}

@@ -1,0 +1,62 @@
+import type { Quote, Source, ThreadStory } from '@agent-exchange/sdk'
+import { html, visible, type Html } from '@agent-exchange/web'
+import type { AddressBook } from '@agent-exchange/log'
+import { pathTo } from './desk-call.ts'
+import { SHOWN_CHARACTERS, SHOWN_ITEMS } from './desk-limits.ts'
+import { TEXTS } from './desk-texts.ts'
+
+export type StoryParts = ReturnType<typeof createStoryParts>
+
+/** What every section of a story is made of. */
+export function createStoryParts(story: ThreadStory, names: AddressBook) {
+  const total = story.olderPackages + story.conversation.length
+  const numbers = new Map(story.conversation.map(({ packageId }, index) => [packageId, total - index]))
+  const recipients = new Map(
+    story.conversation.map(({ packageId, sentTo }) => [packageId, sentTo.organizationId]),
+  )
+  const nameOf = (id: string): string => visible((Object.hasOwn(names, id) ? names[id] : undefined) ?? id)
+  const number = (packageId: string): Html => {
+    const found = numbers.get(packageId)
+    return found === undefined
+      ? html`#?`
+      : html`<a href="${pathTo('packages', packageId)}">#${String(found)}</a>`
+  }
+  return {
+    nameOf,
+    number,
+    recipientOf: (packageId: string): string => nameOf(recipients.get(packageId) ?? ''),
+    company: (id: string): Html => html`<bdi class="company" title="${visible(id)}">${nameOf(id)}</bdi>`,
+    /** Text of a company, in quotation marks and in the colour of its side. */
+    quote: ({ text, isReaders }: Quote): Html =>
+      html`<q class="${isReaders ? 'ours' : 'theirs'}"><bdi>${shownText(text)}</bdi></q>`,
+    cite: ({ packageId, at }: Source): Html =>
+      html`<span class="quiet">${number(packageId)}, ${minute(at)}</span>`,
+  }
+}
+
+/** A time in UTC, to the minute. */
+export function minute(at: string): Html {
+  const exact = new Date(at).toISOString()
+  return html`<time datetime="${exact}">${exact.slice(0, 16).replace('T', ' ')} UTC</time>`
+}
+
+export function shownText(text: string): string {
+  return visible(text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text)
+}
+
+/** A heading with the first items, and how many more there are; nothing for an empty list. */
+export function listSection<Item>(
+  heading: string,
+  items: readonly Item[],
+  render: (item: Item) => Html,
+  tone = 'plain-section',
+): Html | undefined {
+  if (items.length === 0) return undefined
+  return html`<section class="story-part ${tone}">
+    <h2>${heading}</h2>
+    <ul>
+      ${items.slice(0, SHOWN_ITEMS).map((item) => html`<li>${render(item)}</li>`)}
+    </ul>
+    ${items.length > SHOWN_ITEMS && html`<p class="quiet">${items.length - SHOWN_ITEMS} ${TEXTS.more}</p>`}
+  </section>`
+}

@@ -1,0 +1,33 @@
+import { threadStory, type ThreadStory } from '@agent-exchange/sdk'
+import { readThreadObjects } from '@agent-exchange/sdk/internal'
+import type { PackageResource } from '@agent-exchange/protocol'
+import type { DeskAgent } from './desk-agent.ts'
+import { REMEMBERED_OBJECTS } from './desk-limits.ts'
+
+export interface ReadStory {
+  readonly story: ThreadStory
+  readonly resources: readonly PackageResource[]
+}
+
+/** Reads stories of threads. Opened objects stay in memory, so that a page opens only what is new. */
+export interface StoryReader {
+  read(threadId: string, now: Date): Promise<ReadStory>
+}
+
+export function createStoryReader(agent: DeskAgent): StoryReader {
+  const opened = new Map<string, unknown>()
+  const remembered = {
+    get: (packageId: string) => opened.get(packageId),
+    set: (packageId: string, object: unknown) => {
+      const [oldest] = opened.keys()
+      if (opened.size >= REMEMBERED_OBJECTS && oldest !== undefined) opened.delete(oldest)
+      opened.set(packageId, object)
+    },
+  }
+  return {
+    async read(threadId, now) {
+      const { resources, ...thread } = await readThreadObjects(agent, threadId, remembered)
+      return { story: threadStory(thread, now), resources }
+    },
+  }
+}
