@@ -19,6 +19,8 @@ export interface Outcome {
   readonly transport: 'native' | 'ds_x'
   /** Counts for the summary, in the order shown. */
   readonly counts: readonly { readonly what: string; readonly count: number }[]
+  /** What the packages say together. */
+  readonly story: string
   /** The same package, as its sender wrote it and as the exchange holds it. */
   readonly seen: { readonly plaintext: string; readonly stored: string }
   /** What the sender's verification of the evidence says. */
@@ -37,6 +39,8 @@ export function reportPage(timeline: Timeline, outcome: Outcome): string {
     <ul class="counts">
       ${counts.map(({ what, count }) => html`<li><strong>${count}</strong> ${what}</li>`)}
     </ul>
+    <h2>The story of the thread</h2>
+    <pre class="story" tabindex="0">${outcome.story}</pre>
     ${saidAndSeen(timeline, outcome)}
     <h2>What went where</h2>
     <div class="wide" tabindex="0" role="region" aria-label="Sequence diagram">

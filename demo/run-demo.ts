@@ -54,6 +54,7 @@ export async function runDemo({ transport, mcp, timeline, now, onWait }: DemoOpt
   const outcome: Outcome = {
     transport,
     counts: countsOf(story, counts()),
+    story: story.text,
     seen: {
       plaintext: JSON.stringify(story.first, undefined, 2),
       stored: await storedForm(exchange, story.packageIds[0] ?? ''),

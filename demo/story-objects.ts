@@ -20,6 +20,10 @@ interface Parties {
   readonly supplier: Identity
 }
 
+export function demoNames({ manufacturer, supplier }: Parties): Readonly<Record<string, string>> {
+  return { [manufacturer.organizationId]: 'Carmaker', [supplier.organizationId]: 'Seat supplier' }
+}
+
 /** What both sides may say and keep in this thread; each side has its own policy. */
 export function policyFor(by: Identity, to: Identity, now: Date, approval: boolean): PolicyEnvelope {
   const draft = newObject('policy_envelope', { by, to: to.organizationId, now })
@@ -122,6 +126,7 @@ export function decision({ manufacturer, supplier }: Parties, threadId: string, 
       drivers: ['the capacity of the press'],
       known_unknowns: [],
     },
+    confidence: { score: 0.9, basis: 'the offer of the supplier' },
     intent: { sender_action: 'order the shifts', recipient_request: 'confirm the plan' },
   }
 }

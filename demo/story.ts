@@ -1,7 +1,9 @@
 import { SIGNATURE_CODES, verifyCapsule, type CapsuleResult } from '@agent-exchange/log'
 import type { NetworkStory, ProtocolObject, ReasoningPackage, ResponseObject } from '@agent-exchange/protocol'
+import { threadStory } from '@agent-exchange/sdk'
+import { readThreadObjects, storyText } from '@agent-exchange/sdk/internal'
 import type { FolderAgent } from '@agent-exchange/sdk/node'
-import { agreement, alignedStory, challenge, decision, demandChange } from './story-objects.ts'
+import { agreement, alignedStory, challenge, decision, demandChange, demoNames } from './story-objects.ts'
 import type { Side, Timeline } from './timeline.ts'
 
 /** A package as it was sent, with the members that its sender's software filled in. */
@@ -45,6 +47,8 @@ export interface StoryResult {
   /** The first package, as its sender wrote it. */
   readonly first: ProtocolObject
   readonly evidence: Readonly<Record<Side, CapsuleResult>>
+  /** What the packages say together, as the carmaker reads them. */
+  readonly text: string
 }
 
 /** A demand change is reasoned, shared, challenged, answered and aligned; one package is taken back. */
@@ -96,6 +100,9 @@ export async function tellStory({ driver, timeline, now, seen }: Telling): Promi
       manufacturer: await prove('manufacturer', manufacturer, threadId, timeline),
       supplier: await prove('supplier', supplier, threadId, timeline),
     },
+    text: storyText(threadStory(await readThreadObjects(manufacturer, threadId), now()), {
+      names: demoNames(parties),
+    }),
   }
 }
 

@@ -15,6 +15,7 @@ let browser: TestBrowser
 const LONG = 'x'.repeat(300)
 const OUTCOME: Outcome = {
   transport: 'native',
+  story: 'Demand change: comfort seat',
   counts: [{ what: 'packages', count: 6 }],
   seen: { plaintext: `{ "summary": "<b>Rails</b> ${LONG}" }`, stored: `eyJ${LONG}` },
   evidence: {
