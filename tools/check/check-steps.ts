@@ -60,11 +60,13 @@ export const STEPS: readonly Step[] = [
   },
   {
     name: 'openapi',
-    what: 'both OpenAPI documents are valid by two independent validators',
+    what: 'the OpenAPI documents are valid by two independent validators',
     commands: [
       ['validate-api', 'packages/protocol/openapi.json'],
       ['validate-api', 'packages/protocol/openapi-extensions.json'],
+      ['validate-api', 'packages/gateway/openapi.json'],
       ['redocly', 'lint', '--config', 'tools/check/redocly.yaml', 'packages/protocol/openapi.json'],
+      ['redocly', 'lint', '--config', 'tools/check/redocly.yaml', 'packages/gateway/openapi.json'],
       [
         'redocly',
         'lint',

@@ -3,6 +3,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { extensionsDocument, openApiDocument, publishedSchemas } from '@agent-exchange/protocol'
+import { gatewayOpenApi } from '../../packages/gateway/src/api/openapi.ts'
 import { openPointsPage } from './open-points-page.ts'
 import { problemsPage } from './problems-page.ts'
 import { buildVerifyPage } from '../verify-page/build-verify-page.ts'
@@ -16,6 +17,7 @@ async function generatedFiles(): Promise<Map<string, string>> {
   const files = new Map<string, string>()
   files.set('packages/protocol/openapi.json', json(openApiDocument()))
   files.set('packages/protocol/openapi-extensions.json', json(extensionsDocument()))
+  files.set('packages/gateway/openapi.json', json(gatewayOpenApi('https://gateway.company.example')))
   for (const [name, schema] of publishedSchemas()) files.set(`${SCHEMAS}/${name}`, json(schema))
   files.set('docs/open-points.md', openPointsPage())
   files.set('docs/problems.md', problemsPage())
