@@ -8,13 +8,13 @@ import { MAXIMUM_DRAFT_BYTES } from './draft-limits.ts'
 const FORMAT = 'aex-draft'
 const VERSION = 1
 
-const text = Type.String({ minLength: 1, maxLength: 512 })
+const shortText = Type.String({ minLength: 1, maxLength: 512 })
 const CLOSED = { additionalProperties: false }
 const described = {
   format: Type.Literal(FORMAT),
   version: Type.Literal(VERSION),
-  draft_id: text,
-  created_at: text,
+  draft_id: shortText,
+  created_at: shortText,
   decision: Type.Optional(signedDecisionShape),
 }
 

@@ -6,7 +6,7 @@ import { after, test } from 'node:test'
 import { ExchangeError } from '../errors.ts'
 import { createMemoryPinStore } from '../peers/memory-pin-store.ts'
 import { pinsOf, testPinStore, write } from '../peers/pin-store-contract.fixture.ts'
-import type { PeerPins, PinStore } from '../peers/peer-directory.ts'
+import type { PinStore } from '../peers/peer-directory.ts'
 import { openFilePinStore } from './file-pin-store.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'aex-pins-'))

@@ -4,11 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, test } from 'node:test'
-import type { PackageMetadata } from '@agent-exchange/protocol'
 import fc from 'fast-check'
 import { entryOf, testOutbox } from '../outbox/outbox-contract.fixture.ts'
 import { createMemoryOutbox } from '../outbox/memory-outbox.ts'
-import { hasEnded, OUTBOX_STATES, type Outbox, type OutboxEntry } from '../outbox/outbox.ts'
+import { OUTBOX_STATES, type Outbox } from '../outbox/outbox.ts'
 import { openSqliteOutbox } from './sqlite-outbox.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'aex-outbox-'))
