@@ -3,6 +3,7 @@ import { SERVICE_CHECKS } from '../../packages/conformance/src/service/checks/in
 import { judgeService } from '../../packages/conformance/src/service/judge-service.ts'
 import { MUTANTS } from '../../packages/conformance/src/mutants/index.ts'
 import type { Mutant } from '../../packages/conformance/src/mutants/mutant.ts'
+import { verdictFor } from '../../packages/conformance/src/run/verdicts.ts'
 import type { TrialTools } from '../shared/trial-parts.ts'
 import { type OwnService, startOwnService } from './own-service.ts'
 
@@ -41,7 +42,7 @@ async function isFound(service: OwnService, { id, mutate, alter }: Mutant, numbe
     seed: `mutant ${number}`,
     ...(mutate && { mutate: mutate() }),
   })
-  const found = results.find(({ verdict }) => verdict === 'fail')
+  const found = results.find((result) => verdictFor(id, result) === 'fail')
   assert.ok(found, `no check of ${id} found it: ${results.map(({ name }) => name).join(', ')}`)
   assert.doesNotMatch(found.reason ?? '', /could not be completed|no result within/u)
   return found.reason ?? ''

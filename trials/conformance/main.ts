@@ -2,6 +2,7 @@
 
 import { runParts } from '../shared/trial-parts.ts'
 import { tryMutants, tryService } from './judge-own-service.ts'
+import { tryNaiveServer } from './judge-naive-server.ts'
 import { tryValidators } from './judge-validator.ts'
 import { tryCommand } from './run-command.ts'
 
@@ -10,12 +11,14 @@ const HELP = `Runs the conformance kit; exits 1 if our service fails or a broken
   npm run test:conformance                 all parts
   npm run test:conformance -- service      our service with the default profile
   npm run test:conformance -- mutants      one broken rule after the other
+  npm run test:conformance -- naive        a server that checks too little
   npm run test:conformance -- objects      validators of objects
   npm run test:conformance -- command      the command with a configuration file`
 
 const PARTS = {
   service: tryService,
   mutants: tryMutants,
+  naive: tryNaiveServer,
   objects: tryValidators,
   command: tryCommand,
 } as const

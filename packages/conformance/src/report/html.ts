@@ -1,5 +1,5 @@
 import type { CheckResult } from '../run/check.ts'
-import type { RequirementVerdict } from '../run/verdicts.ts'
+import { type RequirementVerdict, verdictFor } from '../run/verdicts.ts'
 import type { Observed } from '../wire/observed.ts'
 import { curlOf } from './curl.ts'
 import { escaped } from './junit.ts'
@@ -46,7 +46,7 @@ function requirementOf({ requirement, verdict, checks }: RequirementVerdict): st
   const { id, sentence, unseen } = requirement
   const note = unseen === undefined ? '' : `<p>Not judged: ${escaped(unseen)}.</p>`
   return `<details${verdict === 'fail' ? ' open' : ''}><summary><code>${id}</code> <span class="${verdict.replace(' ', '-')}">${verdict}</span> ${escaped(sentence)}</summary>
-${note}${checks.map(checkOf).join('\n')}</details>`
+${note}${checks.map((check) => checkOf({ ...check, verdict: verdictFor(id, check) })).join('\n')}</details>`
 }
 
 function checkOf({ name, title, verdict, reason, observed }: CheckResult): string {

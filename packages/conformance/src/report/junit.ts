@@ -1,3 +1,4 @@
+import { verdictFor } from '../run/verdicts.ts'
 import type { Report } from './report.ts'
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -18,16 +19,18 @@ export function escaped(text: string): string {
 /** One test case for each requirement and check. */
 export function junitOf({ verdicts, judged }: Report): string {
   const cases = verdicts.flatMap(({ requirement, checks }) =>
-    checks.map(({ name, title, verdict, reason = '', milliseconds }) => ({
-      failed: verdict === 'fail',
-      skipped: verdict === 'skipped',
-      xml: [
-        `    <testcase classname="${escaped(requirement.id)}" name="${escaped(`${name}: ${title}`)}" time="${milliseconds / 1_000}">`,
-        ...(verdict === 'fail' ? [`      <failure message="${escaped(reason)}"/>`] : []),
-        ...(verdict === 'skipped' ? [`      <skipped message="${escaped(reason)}"/>`] : []),
-        '    </testcase>',
-      ],
-    })),
+    checks
+      .map((check) => ({ ...check, verdict: verdictFor(requirement.id, check) }))
+      .map(({ name, title, verdict, reason = '', milliseconds }) => ({
+        failed: verdict === 'fail',
+        skipped: verdict === 'skipped',
+        xml: [
+          `    <testcase classname="${escaped(requirement.id)}" name="${escaped(`${name}: ${title}`)}" time="${milliseconds / 1_000}">`,
+          ...(verdict === 'fail' ? [`      <failure message="${escaped(reason)}"/>`] : []),
+          ...(verdict === 'skipped' ? [`      <skipped message="${escaped(reason)}"/>`] : []),
+          '    </testcase>',
+        ],
+      })),
   )
   const failures = cases.filter(({ failed }) => failed).length
   const skipped = cases.filter((each) => each.skipped).length

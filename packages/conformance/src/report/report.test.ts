@@ -104,3 +104,15 @@ test('a curl command quotes its words and takes the token from the environment',
   assert.match(command, /-H 'x-correlation-id: it'\\''s'/u)
   assert.match(command, /'https:\/\/exchange\.example\/v1\/agents\/register\?x=1'/u)
 })
+
+test('checks that failed for one reason are one entry of the table', () => {
+  const reason = (digit: string) => `a valid package: POST /v1/packages/pkg_${digit.repeat(32)} answered 500`
+  const many = reportOf({
+    ...report,
+    requirements,
+    results: ['1', '2', '3'].map((digit) => result(`check ${digit}`, ['PKG-09'], 'fail', reason(digit))),
+  })
+  const table = tableOf(many, { colors: false })
+  assert.equal(table.match(/a valid package: POST/gu)?.length, 1)
+  assert.match(table, /\(3 checks\)/u)
+})

@@ -9,6 +9,9 @@ const SIGN = { pass: '✔', fail: '✖', skipped: '–', 'not judged': '·' } as
 const COLOR = { pass: 'green', fail: 'red', skipped: 'yellow', 'not judged': 'gray' } as const
 /** A longer body makes a command that nobody reads on a terminal. */
 const MAXIMUM_CURL = 600
+/** With more reasons, the commands are in the page only. */
+const MAXIMUM_COMMANDS = 3
+const GENERATED_ID = /[0-9a-f]{32}/gu
 
 interface TableOptions {
   readonly colors: boolean
@@ -19,7 +22,7 @@ export function tableOf(report: Report, { colors }: TableOptions): string {
   const paint = (verdict: keyof typeof SIGN, text: string) =>
     colors ? styleText(COLOR[verdict], text, { validateStream: false }) : text
   const rows = report.verdicts.map((each) => paint(each.verdict, rowOf(each)))
-  const failures = report.results.filter(({ verdict }) => verdict === 'fail').flatMap(failureOf)
+  const failures = failuresOf(report.results)
   const points = openPointsOf(report).flatMap(([id, observed]) =>
     wrap(`${id.padEnd(5)} open point, observed: ${observed.join('; ')}`, 6),
   )
@@ -41,17 +44,21 @@ function rowOf({ requirement, verdict, checks }: RequirementVerdict): string {
   return cut(`${SIGN[verdict]} ${requirement.id.padEnd(8)}${text}`)
 }
 
-function failureOf({ ids, title, reason = '', observed }: CheckResult): string[] {
-  const last = observed.at(-1)
-  const command = last && curlOf(last)
-  return [
-    ...wrap(`✖ ${ids.join(' ')}: ${title}`, 2),
-    ...wrap(`  ${reason}`, 2),
-    ...(command === undefined || command.length > MAXIMUM_CURL
-      ? []
-      : [`  ${command.replaceAll('\n', '\n  ')}`]),
-    '',
-  ]
+/** Checks that failed for the same reason, such as a package that nobody can send, are one entry. */
+function failuresOf(results: readonly CheckResult[]): string[] {
+  const failed = results.filter(({ verdict }) => verdict === 'fail')
+  const byReason = Map.groupBy(failed, ({ reason = '' }) => reason.replaceAll(GENERATED_ID, '…'))
+  const isShort = byReason.size <= MAXIMUM_COMMANDS
+  return [...byReason].flatMap(([reason, checks]) => {
+    const ids = [...new Set(checks.flatMap((check) => check.broken ?? check.ids))].join(' ')
+    const more = checks.length > 1 ? ` (${checks.length} checks)` : ''
+    const last = checks[0]?.observed.at(-1)
+    const command = last && isShort ? curlOf(last) : ''
+    return [
+      ...wrap(`✖ ${ids}: ${reason}${more}`, 2),
+      ...(command === '' || command.length > MAXIMUM_CURL ? [] : [`  ${command.replaceAll('\n', '\n  ')}`]),
+    ]
+  })
 }
 
 function cut(text: string): string {
@@ -65,9 +72,7 @@ function wrap(text: string, indent: number): string[] {
     if (line !== '' && line.length + 1 + word.length > WIDTH) {
       lines.push(line)
       line = `${' '.repeat(indent)}${word}`
-    } else
-      line =
-        line === '' && lines.length === 0 && word === '' ? ' ' : `${line}${line === '' ? '' : ' '}${word}`
+    } else line = line === '' ? word : `${line} ${word}`
   }
   return [...lines, line]
 }

@@ -33,6 +33,8 @@ export interface CheckResult {
   readonly ids: readonly string[]
   readonly title: string
   readonly verdict: Verdict
+  /** Of a failed check: the requirements that it found broken, if not all of its ids. */
+  readonly broken?: readonly string[]
   /** What was wrong, or why the check was skipped. */
   readonly reason?: string
   readonly milliseconds: number

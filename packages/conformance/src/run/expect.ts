@@ -2,8 +2,9 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Answer, isObject } from '../wire/wire.ts'
 import { Finding } from './finding.ts'
 
-export function holds(condition: boolean, otherwise: string): asserts condition {
-  if (!condition) throw new Finding(otherwise)
+/** With `ids`, a finding is about these requirements of the check only. */
+export function holds(condition: boolean, otherwise: string, ids?: readonly string[]): asserts condition {
+  if (!condition) throw new Finding(otherwise, ids)
 }
 
 /** The call succeeded with this status. */

@@ -68,7 +68,10 @@ async function judge(check: Check, { contextOf }: RunOptions): Promise<CheckResu
   }
 }
 
-async function verdictOf(check: Check, context: Context): Promise<Pick<CheckResult, 'verdict' | 'reason'>> {
+async function verdictOf(
+  check: Check,
+  context: Context,
+): Promise<Pick<CheckResult, 'verdict' | 'reason' | 'broken'>> {
   const missing = (check.needs ?? []).find((need) =>
     need === 'webhooks' ? context.webhooks === undefined : context.hooks[need] === undefined,
   )
@@ -84,11 +87,9 @@ async function verdictOf(check: Check, context: Context): Promise<Pick<CheckResu
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     if (error instanceof NotJudged) return { verdict: 'skipped', reason }
+    if (error instanceof Finding) return { verdict: 'fail', reason, ...(error.ids && { broken: error.ids }) }
     // Anything else, such as a connection that was closed, is a failure to answer.
-    return {
-      verdict: 'fail',
-      reason: error instanceof Finding ? reason : `the check could not be completed: ${reason}`,
-    }
+    return { verdict: 'fail', reason: `the check could not be completed: ${reason}` }
   }
 }
 

@@ -15,8 +15,14 @@ export function verdictsOf(
 ): RequirementVerdict[] {
   return requirements.map((requirement) => {
     const checks = results.filter(({ ids }) => ids.includes(requirement.id))
-    const has = (verdict: Verdict) => checks.some((check) => check.verdict === verdict)
+    const of = (check: CheckResult) => verdictFor(requirement.id, check)
+    const has = (verdict: Verdict) => checks.some((check) => of(check) === verdict)
     const verdict = has('fail') ? 'fail' : has('pass') ? 'pass' : has('skipped') ? 'skipped' : 'not judged'
     return { requirement, verdict, checks }
   })
+}
+
+/** A check that failed for another requirement did not get as far as this one. */
+export function verdictFor(id: string, { verdict, broken }: CheckResult): Verdict {
+  return verdict === 'fail' && broken && !broken.includes(id) ? 'skipped' : verdict
 }

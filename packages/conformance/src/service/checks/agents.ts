@@ -2,6 +2,7 @@ import { generateKeyPair } from '@agent-exchange/crypto'
 import type { Check } from '../../run/check.ts'
 import type { Context } from '../../run/context.ts'
 import { holds, listOf, refused, same, succeeded } from '../../run/expect.ts'
+import { blaming } from '../../run/finding.ts'
 import { isObject } from '../../wire/wire.ts'
 import { keyBody, newIdentity, registrationOf } from '../agent.ts'
 import { draftPackage, receiptStatement, send } from '../draft.ts'
@@ -119,6 +120,8 @@ async function signingKey(context: Context, change: object = {}) {
   return key
 }
 
+const OF_PACKAGES = ['ID-05', 'PKG-01']
+
 const usableKeys: Check = {
   name: 'agents/usable-signing-keys',
   ids: ['ID-05', 'PKG-01', 'POL-01'],
@@ -130,7 +133,9 @@ const usableKeys: Check = {
       signedBy: rotated,
       receiptSignedBy: rotated,
     })
-    succeeded(await send(sender, good), 202, 'a package signed with a further key')
+    await blaming(OF_PACKAGES, async () =>
+      succeeded(await send(sender, good), 202, 'a package signed with a further key'),
+    )
     const future = await signingKey(context, { valid_from: before(context.now(), -DAY_MS) })
     const revoked = await signingKey(context)
     const path = pathOf('revokeAgentKey', { agent_id: sender.agentId, key_id: revoked.keyId })
@@ -155,10 +160,14 @@ const usableKeys: Check = {
     }
     for (const [what, deviation] of Object.entries(wrong)) {
       const draft = await draftPackage(context, sender, recipient, deviation)
-      refused(await send(sender, draft), `a package signed with ${what}`)
+      await blaming(OF_PACKAGES, async () =>
+        refused(await send(sender, draft), `a package signed with ${what}`),
+      )
       const receipt = await draftPackage(context, sender, recipient, { receiptSignedBy: deviation.signedBy })
       const answer = await sender.organization.call('POST', '/v1/policy-receipts', receipt.receipt)
-      refused(answer, `a policy receipt signed with ${what}`)
+      await blaming(['ID-05', 'POL-01'], async () =>
+        Promise.resolve(refused(answer, `a policy receipt signed with ${what}`)),
+      )
     }
   },
 }

@@ -1,7 +1,7 @@
 import { generateKeyPair } from '@agent-exchange/crypto'
 import type { Check } from '../../run/check.ts'
 import { holds, refused, succeeded } from '../../run/expect.ts'
-import { NotJudged } from '../../run/finding.ts'
+import { blaming, NotJudged } from '../../run/finding.ts'
 import { requestToken, requestTokenByEitherClock } from '../../wire/access-token.ts'
 import { draftPackage, receiptStatement, revocationStatement } from '../draft.ts'
 import { OPERATION_NAMES, pathOf } from '../operations.ts'
@@ -99,37 +99,36 @@ const otherOrganization: Check = {
   title: 'no mutation works in the name of another organization',
   async run(context) {
     const { sender, recipient, outsider } = context
-    const { call } = outsider.organization
     const own = sender.organization.organizationId
-    const registration = registrationOf(own, await newIdentity(context.newId))
-    refused(await call('POST', pathOf('registerAgent'), registration), 'an agent in another organization')
     const ofAgent = { agent_id: sender.agentId }
-    refused(
-      await call('POST', pathOf('registerAgentKey', ofAgent), await newKey(context)),
-      'a key of a foreign agent',
-    )
-    const keyId = await registeredKey(context)
+    const isRefused = (what: string, id: string, path: string, body: object) =>
+      blaming(id === '' ? ['AUTH-03'] : ['AUTH-03', id], async () =>
+        refused(await outsider.organization.call('POST', path, body), what),
+      )
+    const registration = registrationOf(own, await newIdentity(context.newId))
+    await isRefused('an agent in another organization', 'ID-01', pathOf('registerAgent'), registration)
+    const key = await newKey(context)
+    await isRefused('a key of a foreign agent', '', pathOf('registerAgentKey', ofAgent), key)
+    const revoke = pathOf('revokeAgentKey', { ...ofAgent, key_id: await registeredKey(context) })
     const revocation = { invalid_from: context.now(), reason_code: 'x', evidence_reference: 'x' }
-    const revoke = pathOf('revokeAgentKey', { ...ofAgent, key_id: keyId })
-    refused(await call('POST', revoke, revocation), 'revoking a key of a foreign agent')
+    await isRefused('revoking a key of a foreign agent', '', revoke, revocation)
     const draft = await draftPackage(context, sender, recipient)
-    refused(await call('POST', '/v1/policy-receipts', draft.receipt), 'a policy receipt of a foreign sender')
+    await isRefused('a policy receipt of a foreign sender', 'POL-01', '/v1/policy-receipts', draft.receipt)
     succeeded(await sender.organization.call('POST', '/v1/policy-receipts', draft.receipt), 201)
-    refused(await call('POST', '/v1/packages', draft.body), 'a package of a foreign sender')
-    const { packageId } = await sent(context)
+    await isRefused('a package of a foreign sender', '', '/v1/packages', draft.body)
     const other = await sent(context)
-    const ofPackage = { package_id: packageId }
+    const ofPackage = { package_id: other.packageId }
     const receipt = await receiptStatement(context, outsider, other, 'received')
-    refused(
-      await call('POST', pathOf('createPackageReceipt', { package_id: other.packageId }), receipt),
-      'a receipt by an organization that is no party',
-    )
-    const statement = await revocationStatement(context, outsider, packageId)
-    refused(await call('POST', pathOf('revokePackage', ofPackage), statement), 'revoking a foreign package')
-    const [notification] = await notificationsOf(recipient, packageId)
-    const acknowledged = await call(
-      'POST',
-      pathOf('acknowledgeNotification', { notification_id: String(notification?.['notification_id']) }),
+    const receipts = pathOf('createPackageReceipt', ofPackage)
+    await isRefused('a receipt by an organization that is no party', 'PKG-08', receipts, receipt)
+    const statement = await revocationStatement(context, outsider, other.packageId)
+    await isRefused('revoking a foreign package', 'PKG-10', pathOf('revokePackage', ofPackage), statement)
+    const [notification] = await notificationsOf(recipient, other.packageId)
+    const ofNotification = { notification_id: String(notification?.['notification_id']) }
+    await isRefused(
+      'acknowledging a foreign notification',
+      'EVT-11',
+      pathOf('acknowledgeNotification', ofNotification),
       {
         event_id: notification?.['event_id'],
         disposition: 'stored',
@@ -137,7 +136,6 @@ const otherOrganization: Check = {
         last_contiguous_sequence: 1,
       },
     )
-    refused(acknowledged, 'acknowledging a foreign notification')
   },
 }
 

@@ -1,10 +1,15 @@
 import type { Check } from '../../run/check.ts'
 import { refused, refusedWith, same, succeeded } from '../../run/expect.ts'
+import { blaming } from '../../run/finding.ts'
 import type { Answer } from '../../wire/wire.ts'
-import { MUTATIONS, OPERATIONS } from '../operations.ts'
+import { MUTATIONS, type OperationName, OPERATIONS } from '../operations.ts'
 import { perform, validRequest } from '../scene.ts'
 import { draftPackage } from '../draft.ts'
 import { walkStream } from '../stream.ts'
+
+/** The acknowledgement has a requirement of its own. */
+const idsOf = (operation: OperationName, ...ids: readonly string[]) =>
+  operation === 'acknowledgeNotification' ? [...ids, 'EVT-11'] : ids
 
 const retry: Check = {
   name: 'idempotency/exact-retry',
@@ -15,8 +20,10 @@ const retry: Check = {
       const request = await validRequest(context, operation)
       const key = { idempotencyKey: context.newId('idem') }
       const first = succeeded(await perform(operation, request, key), OPERATIONS[operation].status)
-      const second = await perform(operation, request, key)
-      same([second.status, second.body], [first.status, first.body], `the retry of ${operation}`)
+      await blaming(idsOf(operation, 'API-04'), async () => {
+        const second = await perform(operation, request, key)
+        same([second.status, second.body], [first.status, first.body], `the retry of ${operation}`)
+      })
     }
   },
 }
@@ -61,9 +68,11 @@ const reuse: Check = {
       if (!other) continue
       const key = { idempotencyKey: context.newId('idem') }
       succeeded(await perform(operation, request, key), OPERATIONS[operation].status)
-      const changed = await perform(operation, { ...request, body: other }, key)
-      refusedWith(changed, 409, 'idempotency_key_reuse', `${operation} with a used key and other content`)
-      same(changed.body['retryable'], false, 'retryable of idempotency_key_reuse')
+      await blaming(idsOf(operation, 'API-05', 'ERR-03'), async () => {
+        const changed = await perform(operation, { ...request, body: other }, key)
+        refusedWith(changed, 409, 'idempotency_key_reuse', `${operation} with a used key and other content`)
+        same(changed.body['retryable'], false, 'retryable of idempotency_key_reuse')
+      })
       const invalid = await perform(operation, { ...request, body: { nonsense: true } }, key)
       refused(invalid, `${operation} with a used key and invalid content`)
       context.note(

@@ -1,5 +1,6 @@
 import type { Check } from '../../run/check.ts'
 import { describe, holds, refused, same, succeeded } from '../../run/expect.ts'
+import { blaming } from '../../run/finding.ts'
 import { isObject, toAnswer } from '../../wire/wire.ts'
 import { OPERATION_NAMES, type OperationName, OPERATIONS } from '../operations.ts'
 import { perform, validRequest } from '../scene.ts'
@@ -24,11 +25,14 @@ const succeeds = (operation: OperationName): Check => ({
   title: `${operation} succeeds with ${OPERATIONS[operation].status} and its body`,
   async run(context) {
     const { status, body } = OPERATIONS[operation]
-    const answer = await perform(operation, await validRequest(context, operation))
-    succeeded(answer, status)
-    const type = answer.headers['content-type'] ?? ''
-    holds(/^application\/json\b/u.test(type), `${describe(answer)} with content type ${type}`)
-    if (body) requireShape(answer.body, body, operation)
+    await blaming(['API-01', ...(ALSO[operation] ?? [])], async () => {
+      const answer = await perform(operation, await validRequest(context, operation))
+      succeeded(answer, status)
+      const type = answer.headers['content-type'] ?? ''
+      const isJson = /^application\/json\b/u.test(type)
+      holds(isJson, `${describe(answer)} with content type ${type}`, ['API-07'])
+      if (body) requireShape(answer.body, body, operation)
+    })
   },
 })
 

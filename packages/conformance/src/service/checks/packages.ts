@@ -55,7 +55,7 @@ const accepted: Check = {
 
 const version: Check = {
   name: 'packages/protocol-version',
-  ids: ['PKG-06', 'ERR-03'],
+  ids: ['PKG-06'],
   title:
     'a recipient without the protocol version causes 409 protocol_version_incompatible with its versions',
   async run(context) {
@@ -76,7 +76,7 @@ const version: Check = {
 
 const capability: Check = {
   name: 'packages/recipient-capability',
-  ids: ['PKG-15', 'ERR-03'],
+  ids: ['PKG-15'],
   title:
     'a recipient that cannot receive is refused, with a code that differs from those of other categories',
   async run(context) {
@@ -109,7 +109,7 @@ const capability: Check = {
 
 const expiry: Check = {
   name: 'packages/expiry',
-  ids: ['PKG-12', 'ERR-03'],
+  ids: ['PKG-12'],
   title: 'a package that expires before its creation, or has expired, is refused',
   async run(context) {
     const { sender, recipient } = context

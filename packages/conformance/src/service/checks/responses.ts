@@ -1,5 +1,6 @@
 import type { Check } from '../../run/check.ts'
 import { holds, refused, same, succeeded } from '../../run/expect.ts'
+import { blaming } from '../../run/finding.ts'
 import { draftPackage, revocationStatement, send, sendPackage } from '../draft.ts'
 import { pathOf } from '../operations.ts'
 import { sent } from '../scene.ts'
@@ -54,7 +55,7 @@ const wrongResponses: Check = {
 
 const revocation: Check = {
   name: 'responses/revocation',
-  ids: ['PKG-10', 'PKG-09', 'ERR-03', 'AUD-02'],
+  ids: ['PKG-10', 'PKG-09', 'AUD-02'],
   title: 'a signed revocation blocks the content and responses, once, and is in evidence',
   async run(context) {
     const { sender, recipient } = context
@@ -78,7 +79,9 @@ const revocation: Check = {
     const url = String(created.body['ciphertext_download_url'])
     refused(await recipient.organization.call('GET', url), 'downloading a revoked package')
     const answer = await draftPackage(context, recipient, sender, { threadId, respondsTo: packageId })
-    refused(await send(recipient, answer), 'a response to a revoked package')
+    await blaming(['PKG-09', 'PKG-10'], async () =>
+      refused(await send(recipient, answer), 'a response to a revoked package'),
+    )
     const again = await revocationStatement(context, sender, packageId)
     refused(await sender.organization.call('POST', path, again), 'a second revocation')
     const evidence = await sender.organization.call(
@@ -89,6 +92,7 @@ const revocation: Check = {
     holds(
       succeeded(evidence, 200).text.includes(`"${eventId}"`),
       `evidence lacks the event ${eventId} of the revocation`,
+      ['AUD-02'],
     )
   },
 }

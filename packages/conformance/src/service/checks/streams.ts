@@ -126,11 +126,10 @@ const bothViews: Check = {
       0,
       'events in the stream of an organization that is no party',
     )
+    const inRecipient = await notificationsOf(recipient, packageId)
     const inSender = await notificationsOf(sender, packageId)
-    context.note(
-      'O-25',
-      inSender.length > 0 ? 'both parties are told of an event' : 'only the recipient is told',
-    )
+    if (inRecipient.length > 0)
+      context.note('O-25', inSender.length > 0 ? 'both parties are told' : 'only the recipient is told')
     const { items } = await walkStream(recipient)
     const organizations = new Set(items.map(({ organization_id }) => organization_id))
     same([...organizations], [recipient.organization.organizationId], 'organizations in one stream')
