@@ -24,7 +24,7 @@ export const draftRecord = shapeValidator(storedShape, 'SDK')
 
 /** A sent draft: the content is removed, the decision is kept. */
 const sentShape = Type.Object(
-  { ...described, digest: text, package_id: text, thread_id: text, sent_at: text },
+  { ...described, digest: shortText, package_id: shortText, thread_id: shortText, sent_at: shortText },
   CLOSED,
 )
 export type SentDraftRecord = Readonly<Static<typeof sentShape>>
