@@ -31,6 +31,7 @@ export { makersOf } from './objects/makers.ts'
 export { newObject, type ObjectTerms } from './objects/new-object.ts'
 export { inReadingOrder, labelOf, leadOf, outlineOf, titleOf, type Member } from './objects/object-outline.ts'
 export { backoffMs, pause } from './pause-and-backoff.ts'
+export { createSerially } from './peers/serially.ts'
 export { asUnknownPeer } from './peers/unknown-peer.ts'
 export { readThreadObjects, type OpenedObjects, type ThreadReader } from './open/read-thread-objects.ts'
 export {

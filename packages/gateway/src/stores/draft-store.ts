@@ -1,0 +1,137 @@
+import type { Database, Queries, Transaction } from '@agent-exchange/database'
+import { ExchangeError } from '@agent-exchange/sdk'
+import {
+  draftRecord,
+  draftSent,
+  draftUnreadable,
+  isDraftId,
+  MAXIMUM_OPEN_DRAFTS,
+  MAXIMUM_SENT_DRAFTS,
+  newDraftRecord,
+  sentDraftRecord,
+  type DraftRecord,
+  type DraftStore,
+  type SentDraftRecord,
+} from '@agent-exchange/sdk/internal'
+import { lockPart } from './agent-lock.ts'
+import type { SecretBox } from './secret-box.ts'
+
+interface DraftRow {
+  readonly draft_id: string
+  readonly sent_at: string | null
+  readonly wrapped_key: Uint8Array
+  readonly sealed: Uint8Array
+}
+
+/** The drafts of one agent, each encrypted by a data key of its own. Owner of the table agent_draft. */
+export function openPostgresDraftStore(db: Database, agentId: string, box: SecretBox): DraftStore {
+  const contextOf = (draftId: string) => `draft/${agentId}/${draftId}`
+  const seal = (draftId: string, record: DraftRecord | SentDraftRecord) =>
+    box.seal(contextOf(draftId), Buffer.from(JSON.stringify(record)))
+
+  const locked = <T>(work: (tx: Transaction) => Promise<T>) =>
+    db.begin(async (tx) => {
+      await lockPart(tx, 'drafts', agentId)
+      return work(tx)
+    })
+
+  async function findRow(queries: Queries, draftId: string): Promise<DraftRow | undefined> {
+    if (!isDraftId(draftId)) throw new ExchangeError('draft_missing')
+    const [row] = await queries<DraftRow[]>`
+      select draft_id, sent_at, wrapped_key, sealed from agent_draft
+      where agent_id = ${agentId} and draft_id = ${draftId}`
+    return row
+  }
+
+  function opened(row: DraftRow): DraftRecord | SentDraftRecord {
+    const { draft_id, wrapped_key: wrappedKey, sealed } = row
+    const text = Buffer.from(box.open(contextOf(draft_id), { wrappedKey, sealed })).toString()
+    const record: unknown = JSON.parse(text)
+    const shape = row.sent_at === null ? draftRecord : sentDraftRecord
+    if (shape.accepts(record) && record.draft_id === draft_id) return record
+    throw draftUnreadable(draft_id)
+  }
+
+  async function read(queries: Queries, draftId: string): Promise<DraftRecord> {
+    const row = await findRow(queries, draftId)
+    if (!row) throw new ExchangeError('draft_missing', { details: { draftId } })
+    const record = opened(row)
+    if ('sent_at' in record) throw draftSent(record)
+    return record
+  }
+
+  return {
+    async ids() {
+      const rows = await db<DraftRow[]>`
+        select draft_id from agent_draft where agent_id = ${agentId} and sent_at is null
+        order by created_at limit ${MAXIMUM_OPEN_DRAFTS}`
+      return rows.map(({ draft_id }) => draft_id)
+    },
+    read: (draftId) => read(db, draftId),
+    add: (draft) =>
+      locked(async (tx) => {
+        if (await findRow(tx, draft.draft_id)) return read(tx, draft.draft_id)
+        const open = await countOpen(tx, agentId)
+        if (open >= MAXIMUM_OPEN_DRAFTS)
+          throw new ExchangeError('draft_limit', { details: { open, maximum: MAXIMUM_OPEN_DRAFTS } })
+        const record = newDraftRecord(draft)
+        const { wrappedKey, sealed } = seal(draft.draft_id, record)
+        await tx`
+          insert into agent_draft (agent_id, draft_id, created_at, wrapped_key, sealed)
+          values (${agentId}, ${draft.draft_id}, ${draft.created_at}, ${wrappedKey}, ${sealed})`
+        return record
+      }),
+    decide: (draftId, decide) =>
+      locked(async (tx) => {
+        const before = await read(tx, draftId)
+        const decision = await decide(before)
+        if (!decision) return before
+        const after = { ...before, decision }
+        const { wrappedKey, sealed } = seal(draftId, after)
+        await tx`
+          update agent_draft set wrapped_key = ${wrappedKey}, sealed = ${sealed}
+          where agent_id = ${agentId} and draft_id = ${draftId}`
+        return after
+      }),
+    close: (draftId, sent) =>
+      locked(async (tx) => {
+        const row = await findRow(tx, draftId)
+        const record = row && opened(row)
+        if (!record || 'sent_at' in record) return
+        const { content: _, ...kept } = record
+        // A new data key: the one that encrypted the content is gone with it.
+        const { wrappedKey, sealed } = seal(draftId, { ...kept, ...sent })
+        await tx`
+          update agent_draft set sent_at = ${sent.sent_at}, wrapped_key = ${wrappedKey}, sealed = ${sealed}
+          where agent_id = ${agentId} and draft_id = ${draftId}`
+        await tx`
+          delete from agent_draft where agent_id = ${agentId} and draft_id in (
+            select draft_id from agent_draft where agent_id = ${agentId} and sent_at is not null
+            order by sent_at desc offset ${MAXIMUM_SENT_DRAFTS})`
+      }),
+    remove: (draftId) =>
+      locked(async (tx) => {
+        const row = await findRow(tx, draftId)
+        if (!row || row.sent_at !== null) await read(tx, draftId)
+        await tx`
+          delete from agent_draft where agent_id = ${agentId} and draft_id = ${draftId} and sent_at is null`
+      }),
+    async findSent(draftId) {
+      const row = await findRow(db, draftId)
+      const record = row && row.sent_at !== null ? opened(row) : undefined
+      return record && 'sent_at' in record ? record : undefined
+    },
+    async sent(limit) {
+      const rows = await db<DraftRow[]>`
+        select draft_id, sent_at, wrapped_key, sealed from agent_draft
+        where agent_id = ${agentId} and sent_at is not null order by sent_at desc limit ${limit}`
+      return rows.map(opened).filter((record) => 'sent_at' in record)
+    },
+  }
+}
+
+async function countOpen(tx: Transaction, agentId: string): Promise<number> {
+  const [row] = await tx<{ count: number }[]>`
+    select count(*)::integer as count from agent_draft where agent_id = ${agentId} and sent_at is null`
+  return row?.count ?? 0
+}

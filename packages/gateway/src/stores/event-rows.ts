@@ -1,0 +1,170 @@
+import type { Queries, Transaction } from '@agent-exchange/database'
+import type { Gap, InboxEvent, IncomingEvent, EventSource, StoreOutcome } from '@agent-exchange/sdk'
+import { missingRanges, withoutSequence } from '@agent-exchange/sdk/internal'
+
+/** How far the stream of an agent was read. */
+export interface StreamRow {
+  readonly stream: string | null
+  readonly cursor: string | null
+  readonly polled_through: number
+  readonly contiguous: number
+  readonly highest: number
+  readonly pruned_through: number
+  readonly lease_event_id: string | null
+  readonly lease_holder: string | null
+  readonly lease_until: string | null
+}
+
+export interface EventRow {
+  readonly event_id: string
+  readonly sequence: number
+  readonly notification_id: string
+  readonly body: string
+  readonly source: string
+  readonly stored_at: string
+  readonly state: string
+  readonly attempts: number
+  readonly reason: string | null
+  readonly finished_at: string | null
+}
+
+interface GapRow {
+  readonly first_sequence: number
+  readonly last_sequence: number
+  readonly reason: string
+  readonly noticed_at: string
+}
+
+export function toEvent(row: EventRow): InboxEvent {
+  return {
+    eventId: row.event_id,
+    notificationId: row.notification_id,
+    sequence: row.sequence,
+    body: row.body,
+    source: row.source as InboxEvent['source'],
+    storedAt: row.stored_at,
+    state: row.state as InboxEvent['state'],
+    attempts: row.attempts,
+    ...(row.reason !== null && { reason: row.reason }),
+    ...(row.finished_at !== null && { finishedAt: row.finished_at }),
+  }
+}
+
+const toGap = (row: GapRow): Gap => ({
+  firstSequence: row.first_sequence,
+  lastSequence: row.last_sequence,
+  reason: row.reason as Gap['reason'],
+  noticedAt: row.noticed_at,
+})
+
+/** The changes of one agent's events, under the lock of its stream row. Owner of agent_event and agent_gap. */
+export function eventRows(tx: Transaction, agentId: string) {
+  async function gapAt(sequence: number): Promise<Gap | undefined> {
+    const [row] = await tx<GapRow[]>`
+      select first_sequence, last_sequence, reason, noticed_at from agent_gap
+      where agent_id = ${agentId} and first_sequence <= ${sequence} and last_sequence >= ${sequence}`
+    return row && toGap(row)
+  }
+
+  const addGap = (gap: Gap) => tx`
+    insert into agent_gap (agent_id, first_sequence, last_sequence, reason, noticed_at)
+    values (${agentId}, ${gap.firstSequence}, ${gap.lastSequence}, ${gap.reason}, ${gap.noticedAt})`
+
+  return {
+    async insert(
+      event: IncomingEvent,
+      source: EventSource,
+      storedAt: string,
+      prunedThrough: number,
+    ): Promise<StoreOutcome> {
+      const { eventId, sequence, notificationId, body } = event
+      const known = await tx<EventRow[]>`
+        select event_id, body from agent_event
+        where agent_id = ${agentId} and (event_id = ${eventId} or sequence = ${sequence})`
+      const same = known.find((row) => row.event_id === eventId) ?? known[0]
+      if (same) return same.event_id === eventId && same.body === body ? 'duplicate' : 'conflict'
+      const gap = await gapAt(sequence)
+      // Below the highest removed sequence, not stored and no gap: processed and pruned.
+      if (!gap && sequence <= prunedThrough) return 'duplicate'
+      if (gap) {
+        await tx`delete from agent_gap where agent_id = ${agentId} and first_sequence = ${gap.firstSequence}`
+        for (const part of withoutSequence(gap, sequence)) await addGap(part)
+      }
+      await tx`
+        insert into agent_event (agent_id, event_id, sequence, notification_id, body, source, stored_at)
+        values (${agentId}, ${eventId}, ${sequence}, ${notificationId}, ${body}, ${source}, ${storedAt})`
+      return 'new'
+    },
+
+    /** Notes the sequence numbers that a page skips. */
+    async noteGaps(first: number, last: number, about: Pick<Gap, 'reason' | 'noticedAt'>): Promise<Gap[]> {
+      const rows = await tx<EventRow[]>`
+        select sequence from agent_event
+        where agent_id = ${agentId} and sequence between ${first} and ${last} order by sequence`
+      const present = rows.map(({ sequence }) => sequence)
+      const gaps = missingRanges(first, last, present).map((range): Gap => ({ ...range, ...about }))
+      for (const gap of gaps) await addGap(gap)
+      return gaps
+    },
+
+    /** The last number from `mark` on without a hole: every one is stored or known to be missing. */
+    async contiguousFrom(mark: number): Promise<number> {
+      const [row] = await tx<{ mark: number }[]>`
+        with recursive reached(mark) as (
+          select ${mark}::bigint
+          union all
+          select next.mark from reached, lateral (
+            select last_sequence as mark from agent_gap
+              where agent_id = ${agentId} and first_sequence <= reached.mark + 1
+                and last_sequence >= reached.mark + 1
+            union all
+            select sequence from agent_event where agent_id = ${agentId} and sequence = reached.mark + 1
+            limit 1) as next)
+        select max(mark) as mark from reached`
+      return row?.mark ?? mark
+    },
+
+    setMark: (eventIds: readonly string[], mark: number) => tx`
+      update agent_event set acknowledge_mark = ${mark}
+      where agent_id = ${agentId} and event_id = any(${eventIds}::text[])`,
+
+    countAttempt: (eventId: string, by: 1 | -1) => tx<{ attempts: number }[]>`
+      update agent_event set attempts = greatest(attempts + ${by}::integer, 0)
+      where agent_id = ${agentId} and event_id = ${eventId} returning attempts`,
+
+    /** False if the event is not in the state from which it changes. */
+    async move(
+      eventId: string,
+      [from, to]: readonly [InboxEvent['state'], InboxEvent['state']],
+      end: { readonly at: string | null; readonly reason: string | null },
+    ): Promise<boolean> {
+      const { count } = await tx`
+        update agent_event set state = ${to}, finished_at = ${end.at}, reason = ${end.reason},
+          attempts = case when ${to} = 'pending' then 0 else attempts end
+        where agent_id = ${agentId} and event_id = ${eventId} and state = ${from}`
+      return count > 0
+    },
+
+    acknowledge: (eventIds: readonly string[], at: string) => tx`
+      update agent_event set acknowledged_at = ${at}
+      where agent_id = ${agentId} and event_id = any(${eventIds}::text[])`,
+
+    async prune(finishedBefore: string, through: number, limit: number): Promise<number[]> {
+      const rows = await tx<EventRow[]>`
+        delete from agent_event where agent_id = ${agentId} and event_id in (
+          select event_id from agent_event
+          where agent_id = ${agentId} and state = 'processed' and finished_at < ${finishedBefore}
+            and sequence <= ${through} and (acknowledge_mark is null or acknowledged_at is not null)
+          order by sequence limit ${limit})
+        returning sequence`
+      return rows.map(({ sequence }) => sequence)
+    },
+  }
+}
+
+export async function listGaps(db: Queries, agentId: string): Promise<Gap[]> {
+  const rows = await db<GapRow[]>`
+    select first_sequence, last_sequence, reason, noticed_at from agent_gap
+    where agent_id = ${agentId} order by first_sequence`
+  return rows.map(toGap)
+}

@@ -1,0 +1,154 @@
+import {
+  generateKeyPair,
+  importPrivateJwk,
+  jwkThumbprint,
+  type KeyProvider,
+  type PrivateJwk,
+  type PrivateKey,
+  type PublicJwk,
+} from '@agent-exchange/crypto'
+import type { Database, Queries, Transaction } from '@agent-exchange/database'
+import { ExchangeError, type KeyRole, type KeyStore, type OwnKey } from '@agent-exchange/sdk'
+import {
+  describeKey,
+  missing,
+  useOf,
+  withKey,
+  withRevocation,
+  withStages,
+} from '@agent-exchange/sdk/internal'
+import { lockPart } from './agent-lock.ts'
+import type { SecretBox } from './secret-box.ts'
+
+interface KeyRow {
+  readonly description: string
+  readonly private_key_encrypted: Uint8Array | null
+  readonly reference: string | null
+}
+
+/** Where the private part of a new key is. */
+interface HeldPrivateKey {
+  readonly encrypted: Uint8Array | null
+  readonly reference: string | null
+}
+
+export interface PostgresKeyStore extends KeyStore {
+  /** Moves a key in from elsewhere. The same key again changes nothing. */
+  importKey(key: OwnKey, privateJwk: PrivateJwk): Promise<void>
+}
+
+export interface KeyPlaces {
+  readonly box: SecretBox
+  /** A hardware module: new keys are made in it, and the database holds references. Earlier keys stay where they are. */
+  readonly provider?: KeyProvider
+}
+
+/** The keys of one agent: encrypted by the master key, or references to keys in a module. */
+export function openPostgresKeyStore(
+  db: Database,
+  agentId: string,
+  { box, provider }: KeyPlaces,
+): PostgresKeyStore {
+  const handles = new Map<string, Promise<PrivateKey>>()
+  const contextOf = async (publicJwk: PublicJwk) => `key/${agentId}/${await jwkThumbprint(publicJwk)}`
+
+  async function hold(role: KeyRole): Promise<HeldPrivateKey & { readonly publicJwk: PublicJwk }> {
+    const use = useOf(role)
+    if (provider) {
+      const { reference, privateKey } = await provider.generate({ use, label: `${agentId} ${role}` })
+      return { reference, encrypted: null, publicJwk: privateKey.publicJwk }
+    }
+    const { publicKey, privateJwk } = await generateKeyPair(use)
+    return { reference: null, encrypted: await encrypt(privateJwk, publicKey.jwk), publicJwk: publicKey.jwk }
+  }
+
+  const encrypt = async (privateJwk: PrivateJwk, publicJwk: PublicJwk) =>
+    box.wrap(await contextOf(publicJwk), Buffer.from(JSON.stringify(privateJwk)))
+
+  async function load(keyId: string): Promise<PrivateKey> {
+    const [row] = await db<KeyRow[]>`
+      select description, private_key_encrypted, reference from agent_key
+      where agent_id = ${agentId} and key_id = ${keyId}`
+    if (!row) throw missing(keyId)
+    const { role, publicJwk } = describe(row)
+    if (row.private_key_encrypted) {
+      const text = Buffer.from(box.unwrap(await contextOf(publicJwk), row.private_key_encrypted)).toString()
+      return importPrivateJwk(JSON.parse(text), { use: useOf(role) })
+    }
+    if (provider) return provider.privateKey(row.reference ?? '', useOf(role))
+    throw new ExchangeError('key_store_unavailable', {
+      what: `The key ${keyId} is in a hardware module, and none is configured. Set AEX_PKCS11_MODULE, AEX_PKCS11_TOKEN and AEX_PKCS11_PIN_FILE.`,
+    })
+  }
+
+  const change = (next: (keys: readonly OwnKey[]) => readonly OwnKey[]) =>
+    db.begin(async (tx) => {
+      await lockPart(tx, 'keys', agentId)
+      const before = await listKeys(tx, agentId)
+      const known = new Map(before.map((key) => [key.keyId, JSON.stringify(key)]))
+      for (const key of next(before))
+        if (known.get(key.keyId) !== JSON.stringify(key)) await updateKey(tx, agentId, key)
+    })
+
+  const add = (key: OwnKey, held: HeldPrivateKey) =>
+    db.begin(async (tx) => {
+      await lockPart(tx, 'keys', agentId)
+      withKey(await listKeys(tx, agentId), key)
+      await insertKey(tx, agentId, key, held)
+    })
+
+  return {
+    list: () => listKeys(db, agentId),
+    async generate(wanted) {
+      const { publicJwk, ...held } = await hold(wanted.role)
+      const key = await describeKey(wanted, publicJwk)
+      try {
+        await add(key, held)
+      } catch (error) {
+        // Another process made the key of this place first.
+        if (held.reference !== null) await provider?.destroy(held.reference)
+        throw error
+      }
+      return key
+    },
+    privateKey(keyId) {
+      let handle = handles.get(keyId)
+      if (!handle) {
+        handle = load(keyId)
+        handles.set(keyId, handle)
+        handle.catch(() => handles.delete(keyId))
+      }
+      return handle
+    },
+    setStages: (stages) => change((keys) => withStages(keys, stages)),
+    noteRevocation: (keyId, invalidFrom) => change((keys) => withRevocation(keys, keyId, invalidFrom)),
+    async importKey(key, privateJwk) {
+      if ((await listKeys(db, agentId)).some(({ keyId }) => keyId === key.keyId)) return
+      const { use, label } = { use: useOf(key.role), label: `${agentId} ${key.role}` }
+      const held = provider
+        ? { reference: (await provider.importKey(privateJwk, { use, label })).reference, encrypted: null }
+        : { reference: null, encrypted: await encrypt(privateJwk, key.publicJwk) }
+      await add(key, held)
+    },
+  }
+}
+
+const describe = ({ description }: Pick<KeyRow, 'description'>) => JSON.parse(description) as OwnKey
+
+async function listKeys(db: Queries, agentId: string): Promise<readonly OwnKey[]> {
+  const rows = await db<KeyRow[]>`
+    select description from agent_key where agent_id = ${agentId} order by key_id`
+  return rows.map(describe).toSorted((left, right) => (left.createdAt < right.createdAt ? -1 : 1))
+}
+
+async function insertKey(tx: Transaction, agentId: string, key: OwnKey, held: HeldPrivateKey): Promise<void> {
+  await tx`
+    insert into agent_key (agent_id, key_id, description, private_key_encrypted, reference)
+    values (${agentId}, ${key.keyId}, ${JSON.stringify(key)}, ${held.encrypted}, ${held.reference})`
+}
+
+async function updateKey(tx: Transaction, agentId: string, key: OwnKey): Promise<void> {
+  await tx`
+    update agent_key set description = ${JSON.stringify(key)}
+    where agent_id = ${agentId} and key_id = ${key.keyId}`
+}

@@ -1,0 +1,72 @@
+import { loggableError, type Database, type Queries } from '@agent-exchange/database'
+import { ExchangeError, type Outbox, type OutboxEntry } from '@agent-exchange/sdk'
+
+interface EntryRow {
+  readonly entry: string
+  readonly revision: number
+}
+
+/** The packages of one agent that the exchange has not accepted yet: signed and sealed, unreadable without a key. */
+export function openPostgresOutbox(db: Database, agentId: string): Outbox {
+  const read = async (queries: Queries, packageId: string) => {
+    const [row] = await queries<EntryRow[]>`
+      select entry, revision from agent_outbox where agent_id = ${agentId} and package_id = ${packageId}`
+    return row && toEntry(row)
+  }
+  return {
+    add: (entry) =>
+      orUnavailable(
+        db.begin(async (tx) => {
+          const { packageId, state, createdAt, updatedAt } = entry
+          // The revision continues that of a refused entry, which is replaced; any other entry stays.
+          await tx`
+            insert into agent_outbox (agent_id, package_id, state, revision, created_at, updated_at, entry)
+            values (${agentId}, ${packageId}, ${state}, 1, ${createdAt}, ${updatedAt}, ${JSON.stringify(entry)})
+            on conflict (agent_id, package_id) do update set state = excluded.state,
+              revision = agent_outbox.revision + 1, created_at = excluded.created_at,
+              updated_at = excluded.updated_at, entry = excluded.entry
+            where agent_outbox.state = 'refused'`
+          return (await read(tx, packageId)) ?? entry
+        }),
+      ),
+    read: (packageId) => orUnavailable(read(db, packageId)),
+    advance: (entry, change) =>
+      orUnavailable(
+        db.begin(async (tx) => {
+          const changed = { ...entry, ...change, revision: entry.revision + 1 }
+          const { state, revision, updatedAt, packageId } = changed
+          await tx`
+            update agent_outbox set state = ${state}, revision = ${revision}, updated_at = ${updatedAt},
+              entry = ${JSON.stringify(changed)}
+            where agent_id = ${agentId} and package_id = ${packageId} and revision = ${entry.revision}`
+          return (await read(tx, packageId)) ?? entry
+        }),
+      ),
+    pending: (limit) =>
+      orUnavailable(
+        db<EntryRow[]>`
+          select entry, revision from agent_outbox where agent_id = ${agentId} and state not in ('accepted', 'refused')
+          order by created_at, package_id collate "C" limit ${limit}`.then((rows) => rows.map(toEntry)),
+      ),
+    prune: (endedBefore) =>
+      orUnavailable(
+        db`
+          delete from agent_outbox where agent_id = ${agentId} and state in ('accepted', 'refused')
+            and updated_at < ${endedBefore}`.then(({ count }) => count),
+      ),
+  }
+}
+
+const toEntry = ({ entry, revision }: EntryRow): OutboxEntry => ({
+  ...(JSON.parse(entry) as OutboxEntry),
+  revision,
+})
+
+async function orUnavailable<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    // Parameters of a failed statement are not part of the cause.
+    throw new ExchangeError('outbox_unavailable', { cause: loggableError(error) })
+  }
+}
