@@ -20,6 +20,7 @@ export {
   type SentDraftRecord,
 } from './drafts/draft-store.ts'
 export { openDrafts } from './drafts/open-drafts.ts'
+export { privateKeyHeldBy } from './keys/held-key.ts'
 export { describeKey, missing, useOf, withKey, withRevocation, withStages } from './keys/key-rules.ts'
 export type { AgentContext } from './context.ts'
 export { readLiveView } from './log/live-view.ts'

@@ -8,10 +8,11 @@ import {
   type PublicJwk,
 } from '@agent-exchange/crypto'
 import type { Database, Queries, Transaction } from '@agent-exchange/database'
-import { ExchangeError, type KeyRole, type KeyStore, type OwnKey } from '@agent-exchange/sdk'
+import type { KeyRole, KeyStore, OwnKey } from '@agent-exchange/sdk'
 import {
   describeKey,
   missing,
+  privateKeyHeldBy,
   useOf,
   withKey,
   withRevocation,
@@ -75,10 +76,7 @@ export function openPostgresKeyStore(
       const text = Buffer.from(box.unwrap(await contextOf(publicJwk), row.private_key_encrypted)).toString()
       return importPrivateJwk(JSON.parse(text), { use: useOf(role) })
     }
-    if (provider) return provider.privateKey(row.reference ?? '', useOf(role))
-    throw new ExchangeError('key_store_unavailable', {
-      what: `The key ${keyId} is in a hardware module, and none is configured. Set AEX_PKCS11_MODULE, AEX_PKCS11_TOKEN and AEX_PKCS11_PIN_FILE.`,
-    })
+    return privateKeyHeldBy(provider, { ...describe(row), reference: row.reference ?? '' })
   }
 
   const change = (next: (keys: readonly OwnKey[]) => readonly OwnKey[]) =>

@@ -1,0 +1,11 @@
+/** Limits of stored content. */
+
+export const MAXIMUM_CONTENT_PAGE = 100
+export const MAXIMUM_PURPOSE_CHARACTERS = 200
+export const MAXIMUM_HOLD_REASON_CHARACTERS = 2_000
+
+/** Contents that one transaction of the retention deletes. */
+export const DELETED_A_STEP = 100
+
+/** How late a deletion may be. */
+export const RETENTION_EVERY_SECONDS = 60
