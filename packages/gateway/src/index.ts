@@ -1,5 +1,8 @@
+export { saveAgent, listAgents, type AgentSettings, type RegisteredAgent } from './agents/agent-registry.ts'
 export type { HostedAgent, HostedAgents } from './agents/hosted-agent.ts'
+export { readGatewayConfig, withGatewayMasterKey, type GatewayConfig } from './config/read-config.ts'
 export type { ContentStore, NewContent, Reader, StoredContent } from './content/content-store.ts'
+export { startGateway, type GatewayOptions, type RunningGateway } from './startup/start-gateway.ts'
 export { readGatewayMigrations } from './stores/gateway-migrations.ts'
 export { openApi, type ApiSettings, type GatewayApi } from './api/open-api.ts'
 export { addInboxItem } from './inbox/add-item.ts'

@@ -4,7 +4,7 @@ const HEADERS_TIMEOUT_MS = 10_000
 const CHECK_MS = 1_000
 /** Closes connections without traffic, such as that of a peer that does not read its response. */
 const INACTIVITY_MS = 120_000
-export const MINIMUM_TLS_VERSION = 'TLSv1.2'
+export const MINIMUM_TLS_VERSION = 'TLSv1.2' as const
 
 /** Server options that both listeners share, with and without TLS. */
 export function listenerOptions(tls: { readonly certificate: string; readonly key: string } | undefined) {

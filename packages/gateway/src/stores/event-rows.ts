@@ -168,3 +168,11 @@ export async function listGaps(db: Queries, agentId: string): Promise<Gap[]> {
     where agent_id = ${agentId} order by first_sequence`
   return rows.map(toGap)
 }
+
+/** Where an event stands in the stream. */
+export async function sequenceOf(tx: Queries, agentId: string, eventId: string): Promise<number> {
+  const [row] = await tx<{ sequence: number }[]>`
+    select sequence from agent_event where agent_id = ${agentId} and event_id = ${eventId}`
+  if (!row) throw new Error('the event of a package is not in the inbox')
+  return row.sequence
+}

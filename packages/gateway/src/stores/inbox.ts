@@ -17,9 +17,10 @@ import { eventRows, listGaps, toEvent, type EventRow, type StreamRow } from './e
 export interface InboxOptions {
   /** True while no other instance handles events of this agent: then a lease of another holder is that of a dead one. */
   readonly isAlone?: () => boolean
-  /** Called after an event was stored, also by other instances where the caller listens for it. */
-  readonly onStored?: () => void
 }
+
+/** Tells the instance that handles events which agent has a new one. */
+export const EVENT_CHANNEL = 'gateway_event'
 
 const COLUMNS = fragment`event_id, sequence, notification_id, body, source, stored_at, state, attempts, reason, finished_at`
 
@@ -30,7 +31,7 @@ const COLUMNS = fragment`event_id, sequence, notification_id, body, source, stor
 export function openPostgresInbox(
   db: Database,
   agentId: string,
-  { isAlone = () => false, onStored = () => undefined }: InboxOptions = {},
+  { isAlone = () => false }: InboxOptions = {},
 ): Inbox<Transaction> {
   type Rows = ReturnType<typeof eventRows>
   const change = <T>(work: (tx: Transaction, rows: Rows, stream: StreamRow) => Promise<T>) =>
@@ -50,15 +51,14 @@ export function openPostgresInbox(
         await tx`update agent_stream set stream = ${name} where agent_id = ${agentId}`
       }),
 
-    async store(event, source, storedAt) {
-      const outcome = await change(async (tx, rows, stream) => {
-        const stored = await rows.insert(event, source, storedAt, stream.pruned_through)
-        if (stored === 'new') await advance(tx, agentId, rows, stream, event.sequence)
-        return stored
-      })
-      if (outcome === 'new') onStored()
-      return outcome
-    },
+    store: (event, source, storedAt) =>
+      change(async (tx, rows, stream) => {
+        const outcome = await rows.insert(event, source, storedAt, stream.pruned_through)
+        if (outcome !== 'new') return outcome
+        await advance(tx, agentId, rows, stream, event.sequence)
+        await tx`select pg_notify(${EVENT_CHANNEL}, ${agentId})`
+        return outcome
+      }),
 
     storePage: ({ events, nextCursor, storedAt, gapReason }) =>
       change(async (tx, rows, stream) => {

@@ -60,8 +60,8 @@ export function newDraftRecord(draft: Omit<DraftRecord, 'format' | 'version'>): 
   return record
 }
 
-export function requireDraftSize(text: string): void {
-  const { byteLength: bytes } = new TextEncoder().encode(text)
+export function requireDraftSize(json: string): void {
+  const { byteLength: bytes } = new TextEncoder().encode(json)
   if (bytes > MAXIMUM_DRAFT_BYTES)
     throw new ExchangeError('draft_limit', { details: { bytes, maximumBytes: MAXIMUM_DRAFT_BYTES } })
 }

@@ -55,6 +55,8 @@ export interface Receiver extends AsyncDisposable {
   ensureEndpoint(url: string, options?: EndpointOptions): Promise<WebhookEndpointResource>
   /** Reads the stream to its end. */
   poll(): Promise<void>
+  /** Another process stored an event: looks for it now instead of at the next interval. */
+  wake(): void
   setAside(): Promise<readonly InboxEvent[]>
   /** Retries a set-aside event. False if there is none. */
   retrySetAside(eventId: string): Promise<boolean>
@@ -267,6 +269,7 @@ export function createReceiver<Transaction>(
       while (!(await poll()));
       await watch()
     },
+    wake: () => events.wake(),
     setAside: () => inbox.list('set_aside', limits.listedEvents),
     async retrySetAside(eventId) {
       const isThere = await inbox.retry(eventId)

@@ -1,0 +1,68 @@
+import { importPublicJwk, type KeyProvider } from '@agent-exchange/crypto'
+import type { Database } from '@agent-exchange/database'
+import { parsePolicy } from '@agent-exchange/log'
+import { connect, type Fetch } from '@agent-exchange/sdk'
+import { openDrafts, type Approver } from '@agent-exchange/sdk/internal'
+import { openAgentDocuments } from '../stores/agent-documents.ts'
+import { openPostgresDeployment, openPostgresLogState } from '../stores/agent-states.ts'
+import { openPostgresDraftStore } from '../stores/draft-store.ts'
+import { openPostgresKeyStore } from '../stores/key-store.ts'
+import { openPostgresOutbox } from '../stores/outbox.ts'
+import { openPostgresPinStore } from '../stores/pin-store.ts'
+import type { SecretBox } from '../stores/secret-box.ts'
+import type { RegisteredAgent } from './agent-registry.ts'
+import type { HostedAgent } from './hosted-agent.ts'
+
+export interface AgentDependencies {
+  readonly db: Database
+  readonly box: SecretBox
+  readonly now: () => Date
+  readonly keyProvider?: KeyProvider
+  readonly fetch?: Fetch
+}
+
+/** Connects an agent with its stores in the database. Sends nothing: the exchange may be out of reach. */
+export async function openHostedAgent(
+  { db, box, now, keyProvider, fetch }: AgentDependencies,
+  { agentId, organizationId, baseUrl, clientId, settings }: RegisteredAgent,
+): Promise<HostedAgent> {
+  const outbox = openPostgresOutbox(db, agentId)
+  const { defaults, trust, logPolicy } = settings
+  const agent = await connect({
+    baseUrl,
+    clientId,
+    identity: { organizationId, agentId },
+    keys: openPostgresKeyStore(db, agentId, { box, ...(keyProvider && { provider: keyProvider }) }),
+    pins: openPostgresPinStore(db, agentId),
+    log: openPostgresLogState(db, agentId),
+    deployment: openPostgresDeployment(db, agentId),
+    outbox,
+    now,
+    lazily: true,
+    ...(defaults && { defaults }),
+    ...(trust && { trust }),
+    ...(logPolicy !== undefined && { logPolicy: parsePolicy(logPolicy) }),
+    ...(fetch && { fetch }),
+  })
+  const drafts = openDrafts(agent.context, {
+    store: openPostgresDraftStore(db, agentId, box),
+    approver: () => readApprover(db, agentId),
+    shared: { outbox },
+  })
+  return { agentId, organizationId, agent, drafts, outbox }
+}
+
+interface ApproverDocument {
+  readonly key_id: string
+  readonly created_at: string
+  readonly approves: Approver['approves']
+  readonly public_jwk: unknown
+}
+
+/** Whose signature under a decision counts. */
+async function readApprover(db: Database, agentId: string): Promise<Approver | undefined> {
+  const found = await openAgentDocuments(db, agentId).read<ApproverDocument>('approver')
+  if (!found) return undefined
+  const publicKey = await importPublicJwk(found.public_jwk, { use: 'signing' })
+  return { keyId: found.key_id, publicKey, createdAt: found.created_at, approves: found.approves }
+}

@@ -1,0 +1,51 @@
+import type { Transaction } from '@agent-exchange/database'
+import type { PackageHandler } from '@agent-exchange/sdk'
+import type { ContentStore } from '../content/content-store.ts'
+import { retentionEnd } from '../content/retention.ts'
+import { addInboxItem } from '../inbox/add-item.ts'
+import { sequenceOf } from '../stores/event-rows.ts'
+
+/**
+ * What the gateway does with each opened package: content and inbox item are stored in the transaction that marks the
+ * event as processed, so a crash in between repeats all of it or nothing.
+ */
+export function receivePackage(
+  agentId: string,
+  contents: ContentStore,
+  now: () => Date,
+): PackageHandler<Transaction> {
+  return ({ key, packageId, thread, from, object, opened }) => {
+    const openedAt = now()
+    const retentionUntil = retentionEnd(object, openedAt)
+    return async (tx) => {
+      await contents.put(tx, {
+        agentId,
+        packageId,
+        threadId: thread.id,
+        direction: 'received',
+        object,
+        provenance: {
+          sender: { organization_id: from.organizationId, agent_id: from.agentId },
+          written_by: {
+            organization_id: opened.writtenBy.organizationId,
+            agent_id: opened.writtenBy.agentId,
+          },
+          signed_by_key: opened.senderKey.keyId,
+          accepted_at: opened.acceptedAt,
+          opened_at: openedAt.toISOString(),
+          log_conflict: opened.logConflict !== undefined,
+          ...('boundaries' in object && { boundaries: object.boundaries }),
+        },
+        ...(retentionUntil && { retentionUntil }),
+      })
+      await addInboxItem(tx, {
+        agentId,
+        packageId,
+        threadId: thread.id,
+        sequence: await sequenceOf(tx, agentId, key),
+        contentType: object.object_type,
+        receivedAt: openedAt.toISOString(),
+      })
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import { resolve } from 'node:path'
+import {
+  ConfigError,
+  isLoopback,
+  listenerUrl,
+  LOG_LEVELS,
+  oneOf,
+  parseDatabaseUrl,
+  parseHost,
+  parsePort,
+  parsePublicUrl,
+  readKeyPair,
+  readMasterKeys,
+  settingsReader,
+  withMasterKey,
+  type Environment,
+  type LogLevel,
+  type MasterKeySettings,
+  type TlsConfig,
+} from '@agent-exchange/server/settings'
+import { defaultOf, type VariableName } from './variables.ts'
+
+/** The complete, validated configuration of a gateway. No other code of it reads the environment. */
+export interface GatewayConfig extends MasterKeySettings {
+  readonly host: string
+  readonly port: number
+  readonly adminPort: number
+  readonly webhookPort: number
+  /** Undefined: the gateway polls. */
+  readonly webhookUrl: string | undefined
+  readonly publicUrl: string
+  /** An absolute path. */
+  readonly dataDirectory: string
+  /** Undefined: the embedded database. */
+  readonly databaseUrl: string | undefined
+  readonly databaseDirectUrl: string | undefined
+  readonly tls: Omit<TlsConfig, 'clientCa'> | undefined
+  readonly logLevel: LogLevel
+}
+
+/** @throws {ConfigError} with every invalid setting */
+export function readGatewayConfig(env: Environment): GatewayConfig {
+  const settings = settingsReader<VariableName>(env)
+  const { checked, value, reject } = settings
+  const port = (name: VariableName) => checked(name, parsePort) ?? Number(defaultOf(name))
+  const host = checked('AEX_GATEWAY_HOST', parseHost) ?? defaultOf('AEX_GATEWAY_HOST')
+  const tls = readKeyPair(settings, { certificate: 'AEX_GATEWAY_TLS_CERT', key: 'AEX_GATEWAY_TLS_KEY' })
+  const usesTls = value('AEX_GATEWAY_TLS_CERT') !== undefined
+  const apiPort = port('AEX_GATEWAY_PORT')
+  const config: GatewayConfig = {
+    host,
+    port: apiPort,
+    adminPort: port('AEX_GATEWAY_ADMIN_PORT'),
+    webhookPort: port('AEX_GATEWAY_WEBHOOK_PORT'),
+    webhookUrl: checked('AEX_GATEWAY_WEBHOOK_URL', (text) => parsePublicUrl(text, usesTls)),
+    publicUrl:
+      checked('AEX_GATEWAY_PUBLIC_URL', (text) => parsePublicUrl(text, usesTls)) ??
+      listenerUrl(host, apiPort, usesTls),
+    dataDirectory: resolve(value('AEX_GATEWAY_DATA_DIR') ?? defaultOf('AEX_GATEWAY_DATA_DIR')),
+    databaseUrl: checked('AEX_GATEWAY_DATABASE_URL', parseDatabaseUrl),
+    databaseDirectUrl: checked('AEX_GATEWAY_DATABASE_DIRECT_URL', parseDatabaseUrl),
+    tls,
+    ...readMasterKeys(settings, {
+      key: 'AEX_GATEWAY_MASTER_KEY',
+      previous: 'AEX_GATEWAY_MASTER_KEY_PREVIOUS',
+      file: 'AEX_GATEWAY_MASTER_KEY_FILE',
+      databaseUrl: 'AEX_GATEWAY_DATABASE_URL',
+    }),
+    logLevel: checked('AEX_GATEWAY_LOG_LEVEL', oneOf(LOG_LEVELS)) ?? 'info',
+  }
+  if (!isLoopback(host) && !usesTls)
+    reject(
+      'AEX_GATEWAY_HOST',
+      'Listening beyond this machine needs TLS: set AEX_GATEWAY_TLS_CERT and AEX_GATEWAY_TLS_KEY, or use 127.0.0.1.',
+    )
+  if (new Set([config.port, config.adminPort, config.webhookPort]).size < 3)
+    reject('AEX_GATEWAY_PORT', 'Use three different ports for API, administration and webhooks.')
+  if (value('AEX_GATEWAY_DATABASE_DIRECT_URL') && !value('AEX_GATEWAY_DATABASE_URL'))
+    reject('AEX_GATEWAY_DATABASE_DIRECT_URL', 'Set AEX_GATEWAY_DATABASE_URL to the pooler, or unset this.')
+  if (settings.wrong.length > 0) throw new ConfigError(settings.wrong)
+  return config
+}
+
+/** Reads or generates the master key. Call it before the embedded database starts. */
+export const withGatewayMasterKey = (config: GatewayConfig) => withMasterKey(config, 'AEX_GATEWAY_MASTER_KEY')

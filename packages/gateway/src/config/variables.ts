@@ -1,0 +1,71 @@
+/** One environment variable of the gateway. */
+interface Variable {
+  readonly name: string
+  readonly meaning: string
+  readonly default: string
+}
+
+/** Every variable that the gateway reads, in the order of docs/gateway.md. */
+export const VARIABLES = [
+  { name: 'AEX_GATEWAY_HOST', meaning: 'address of all listeners', default: '127.0.0.1' },
+  { name: 'AEX_GATEWAY_PORT', meaning: 'port of API, desk and MCP', default: '8090' },
+  { name: 'AEX_GATEWAY_ADMIN_PORT', meaning: 'port of health and metrics', default: '8091' },
+  { name: 'AEX_GATEWAY_WEBHOOK_PORT', meaning: 'port of the webhook receiver', default: '8092' },
+  {
+    name: 'AEX_GATEWAY_WEBHOOK_URL',
+    meaning: 'base URL under which the exchange reaches the webhook receiver',
+    default: 'no webhooks: the gateway polls',
+  },
+  {
+    name: 'AEX_GATEWAY_PUBLIC_URL',
+    meaning: 'base URL of API and desk',
+    default: 'from host, port and TLS',
+  },
+  {
+    name: 'AEX_GATEWAY_DATA_DIR',
+    meaning: 'directory of the embedded database and the generated master key',
+    default: './gateway',
+  },
+  {
+    name: 'AEX_GATEWAY_DATABASE_URL',
+    meaning: 'PostgreSQL 15 or later, as postgres://user:password@host/database',
+    default: 'the embedded database',
+  },
+  {
+    name: 'AEX_GATEWAY_DATABASE_DIRECT_URL',
+    meaning: 'the same database without a pooler, for LISTEN, session locks and migrations',
+    default: 'as AEX_GATEWAY_DATABASE_URL',
+  },
+  {
+    name: 'AEX_GATEWAY_MASTER_KEY',
+    meaning: '32 bytes that encrypt keys, content and drafts, as base64url or hex',
+    default: 'generated in AEX_GATEWAY_DATA_DIR',
+  },
+  {
+    name: 'AEX_GATEWAY_MASTER_KEY_PREVIOUS',
+    meaning: 'the former master key, during its rotation',
+    default: 'none',
+  },
+  { name: 'AEX_GATEWAY_MASTER_KEY_FILE', meaning: 'file with the master key', default: 'none' },
+  {
+    name: 'AEX_GATEWAY_TLS_CERT',
+    meaning: 'certificate chain of all listeners (PEM file)',
+    default: 'no TLS',
+  },
+  {
+    name: 'AEX_GATEWAY_TLS_KEY',
+    meaning: 'private key of AEX_GATEWAY_TLS_CERT (PEM file)',
+    default: 'no TLS',
+  },
+  {
+    name: 'AEX_GATEWAY_LOG_LEVEL',
+    meaning: 'trace, debug, info, warn, error, fatal or silent',
+    default: 'info',
+  },
+] as const satisfies readonly Variable[]
+
+export type VariableName = (typeof VARIABLES)[number]['name']
+
+export function defaultOf(name: VariableName): string {
+  return VARIABLES.find((variable) => variable.name === name)?.default ?? ''
+}

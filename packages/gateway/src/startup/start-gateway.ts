@@ -1,0 +1,124 @@
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Fetch, ReceiveLimits } from '@agent-exchange/sdk'
+import { systemClock, type Clock } from '@agent-exchange/server/clock'
+import { createLog } from '@agent-exchange/server/create-log'
+import { startPeriodic, type PeriodicTask } from '@agent-exchange/server/periodic'
+import type { Database } from '@agent-exchange/database'
+import { withinTime } from '@agent-exchange/server/within-time'
+import type { KeyProvider } from '@agent-exchange/crypto'
+import type { Logger } from 'pino'
+import { hostAgents, type AgentHosting } from '../agents/host-agents.ts'
+import { listenForWebhooks } from '../agents/webhook-listener.ts'
+import { withGatewayMasterKey, type GatewayConfig } from '../config/read-config.ts'
+import type { ContentStore } from '../content/content-store.ts'
+import { openContentStore } from '../content/open-content-store.ts'
+import { retentionTask } from '../content/retention.ts'
+import { listenForAdministration } from '../operations/admin-listener.ts'
+import { createGatewayMetrics } from '../operations/gateway-metrics.ts'
+import { createSecretBox } from '../stores/secret-box.ts'
+import { openGatewayDatabase } from './open-gateway-database.ts'
+
+const PING_SECONDS = 2
+const PING_LIMIT_MS = 2_000
+
+export interface GatewayOptions {
+  readonly clock?: Clock
+  readonly log?: Logger
+  /** Progress of the start, for a person. */
+  readonly progress?: (line: string) => void
+  /** A hardware module that makes and holds the keys of agents. */
+  readonly keyProvider?: KeyProvider
+  readonly fetch?: Fetch
+  readonly limits?: Partial<ReceiveLimits>
+}
+
+/** Disposing of it stops listeners and receivers, then the database. */
+export interface RunningGateway extends AsyncDisposable {
+  readonly db: Database
+  readonly agents: AgentHosting
+  readonly contents: ContentStore
+  readonly urls: { readonly admin: string; readonly webhooks: string }
+  isReady(): boolean
+  /** Resolves when the embedded database died and could not be brought back. */
+  readonly failed: Promise<Error>
+}
+
+/** Starts one instance of a gateway: database, migrations, agents, webhook and administration listeners. */
+export async function startGateway(
+  given: GatewayConfig,
+  options: GatewayOptions = {},
+): Promise<RunningGateway> {
+  const config = withGatewayMasterKey(given)
+  const { clock = systemClock, log = createLog(config.logLevel), progress = () => undefined } = options
+  const cleanup = new AsyncDisposableStack()
+  await using undo = cleanup
+  const { db, sessions, failed } = await openGatewayDatabase(config, cleanup, progress)
+  const box = createSecretBox(() => ({ current: config.masterKey, previous: config.previousMasterKey }))
+  const contents = openContentStore({ db, box, clock })
+  const metrics = createGatewayMetrics(db)
+  const { keyProvider, fetch, limits } = options
+  const agents = cleanup.use(
+    await hostAgents({
+      db,
+      sessions,
+      box,
+      contents,
+      log,
+      now: () => new Date(clock.now()),
+      onReport: metrics.onReport,
+      ...(config.webhookUrl !== undefined && { webhookUrl: config.webhookUrl }),
+      ...(keyProvider && { keyProvider }),
+      ...(fetch && { fetch }),
+      ...(limits && { limits }),
+    }),
+  )
+  let isReady = true
+  const ping: PeriodicTask = {
+    name: 'database check',
+    everySeconds: PING_SECONDS,
+    async run() {
+      const answered = db`select 1 as one`.catch(() => new Promise<never>(() => undefined))
+      isReady = await withinTime(answered, PING_LIMIT_MS)
+      metrics.setReady(isReady)
+      metrics.setAgents(agents.list().length, agents.isLeading())
+    },
+  }
+  cleanup.use(startPeriodic([ping, metrics.task, retentionTask(db, clock), ...agents.tasks], log))
+  const { host, webhookPort, adminPort, tls } = config
+  const webhooks = await listenForWebhooks(agents, { host, port: webhookPort, tls })
+  cleanup.defer(() => closed(webhooks))
+  const admin = await listenForAdministration({
+    host,
+    port: adminPort,
+    tls,
+    isReady: () => isReady,
+    metrics: metrics.registry,
+  })
+  cleanup.defer(() => closed(admin))
+  cleanup.defer(() => void (isReady = false))
+  const urls = { admin: urlOf(admin, tls !== undefined), webhooks: urlOf(webhooks, tls !== undefined) }
+  log.info({ ...urls, agents: agents.list().length }, 'ready')
+  const stop = undo.move()
+  return {
+    db,
+    agents,
+    contents,
+    urls,
+    failed,
+    isReady: () => isReady,
+    [Symbol.asyncDispose]: () => stop.disposeAsync(),
+  }
+}
+
+function closed(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve())
+    server.closeIdleConnections()
+  })
+}
+
+function urlOf(server: Server, secure: boolean): string {
+  const { address, port, family } = server.address() as AddressInfo
+  return `${secure ? 'https' : 'http'}://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+}

@@ -1,0 +1,95 @@
+import { connect, createMemoryKeyStore, makeAgentKeys, type Agent } from '@agent-exchange/sdk'
+import { freePorts, startWorld, type World } from '@agent-exchange/testkit'
+import { pino } from 'pino'
+import { addAgent } from '../agents/add-agent.ts'
+import { readGatewayConfig } from '../config/read-config.ts'
+import { gatewayDatabase, testBox } from '../stores/gateway-database.fixture.ts'
+import { startGateway, type RunningGateway } from './start-gateway.ts'
+
+export const SKILL = { id: 'skill_alignment', version: '1.0.0' } as const
+const MASTER_KEY = Buffer.alloc(32, 1).toString('base64url')
+const registration = {
+  implementation: 'gateway-test',
+  implementationVersion: '1.0.0',
+  skillVersions: { [SKILL.id]: SKILL.version },
+}
+
+export interface Companies extends AsyncDisposable {
+  readonly world: World
+  readonly databaseUrl: string
+  /** Everything that the instances logged. */
+  readonly logged: string[]
+  /** The company without a gateway. */
+  readonly partner: Agent
+  startInstance(): Promise<RunningGateway>
+  /** Adds an agent of a new organization to the gateway, by an invitation. */
+  addAgent(name: string): Promise<string>
+}
+
+/** An exchange, a company with a gateway on a database of its own, and a partner that uses the SDK alone. */
+export async function startCompanies(): Promise<Companies> {
+  const cleanup = new AsyncDisposableStack()
+  await using undo = cleanup
+  const world = cleanup.use(await startWorld())
+  const database = cleanup.use(await gatewayDatabase())
+  const logged: string[] = []
+  const log = pino({ level: 'trace' }, { write: (line) => void logged.push(line) })
+  const now = () => new Date(world.clock.now())
+  const operate = async (path: string, body: object) => (await world.operate('POST', path, body)).body
+
+  async function startInstance(): Promise<RunningGateway> {
+    const [port, admin, webhook] = await freePorts(3)
+    const config = readGatewayConfig({
+      AEX_GATEWAY_PORT: String(port),
+      AEX_GATEWAY_ADMIN_PORT: String(admin),
+      AEX_GATEWAY_WEBHOOK_PORT: String(webhook),
+      AEX_GATEWAY_DATABASE_URL: database.url,
+      AEX_GATEWAY_MASTER_KEY: MASTER_KEY,
+    })
+    const limits = { pollMs: 50, idleMs: 50 }
+    return startGateway(config, { log, limits, clock: { ...world.clock, monotonicMilliseconds: () => 0 } })
+  }
+
+  const partner = await startPartner(world, now)
+  const stop = undo.move()
+  return {
+    world,
+    databaseUrl: database.url,
+    logged,
+    partner,
+    startInstance,
+    async addAgent(name) {
+      const organization = { organization_id: `org_${name}`, name }
+      await operate('/organizations', organization)
+      const { invitation } = await operate('/invitations', { organization_id: `org_${name}` })
+      const deps = { db: database.db, box: testBox(), now }
+      const added = await addAgent(deps, {
+        invitation: String(invitation),
+        agentId: `agent_${name}`,
+        registration,
+      })
+      return added.agentId
+    },
+    [Symbol.asyncDispose]: () => stop.disposeAsync(),
+  }
+}
+
+async function startPartner(world: World, now: () => Date): Promise<Agent> {
+  const identity = { organizationId: 'org_partner', agentId: 'agent_partner' }
+  const keys = createMemoryKeyStore()
+  const { client } = await makeAgentKeys(keys, { identity, now })
+  await world.operate('POST', '/organizations', { organization_id: 'org_partner', name: 'partner' })
+  const { body } = await world.operate('POST', '/clients', {
+    organization_id: 'org_partner',
+    public_jwk: client.publicJwk,
+  })
+  const agent = await connect({
+    baseUrl: world.url,
+    clientId: String(body['client_id']),
+    identity,
+    keys,
+    now,
+  })
+  await agent.register(registration)
+  return agent
+}
