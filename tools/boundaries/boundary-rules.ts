@@ -122,13 +122,14 @@ export const RESERVED_IMPORTS: readonly (Reserved & { readonly imports: RegExp }
     why: 'the SDK runs in a browser: node: modules and undici only in sdk/src/node',
   },
   {
-    imports: /^@agent-exchange\/(?:database|service)(?:\/|$)/u,
+    imports: /^@agent-exchange\/(?:database|gateway|service)(?:\/|$)/u,
     within: ['packages/cli/src/'],
     except: [
       'packages/cli/src/agent/client-variables.ts',
       'packages/cli/src/commands/backup.ts',
       'packages/cli/src/commands/backup-verify.ts',
       'packages/cli/src/commands/config.ts',
+      'packages/cli/src/commands/gateway/',
       'packages/cli/src/commands/master-key.ts',
       'packages/cli/src/commands/migrate.ts',
       'packages/cli/src/commands/restore.ts',

@@ -43,6 +43,11 @@ const COMMANDS: readonly Entry[] = [
   serviceEntry('master-key', 'The key that encrypts the private keys of the exchange', async () =>
     (await import('./commands/master-key.ts')).masterKeyCommand(),
   ),
+  serviceEntry(
+    'gateway',
+    "Run a company's agents in production: several agents and instances, PostgreSQL",
+    async () => (await import('./commands/gateway/index.ts')).gatewayCommand(),
+  ),
   entry('new', 'Write a new protocol object as a template', async () =>
     (await import('./commands/new.ts')).newCommand(),
   ),
@@ -154,7 +159,7 @@ const described = ({ name, summary }: Entry) => new Command(name).description(su
 
 async function loaded(each: Entry, hasService: boolean): Promise<Command> {
   if (!each.needsService || hasService) return each.load()
-  const tarballs = ['database', 'server', 'service'].map(
+  const tarballs = ['database', ...(each.name === 'gateway' ? ['gateway'] : []), 'server', 'service'].map(
     (name) => `FOLDER/agent-exchange-${name}-${VERSION}.tgz`,
   )
   const missing =

@@ -75,9 +75,14 @@ export const OPERATOR_VARIABLES: readonly ClientVariable[] = [
 
 const CLIENT_NAMES = [...AGENT_VARIABLES, CONFIG_VARIABLE, ...OPERATOR_VARIABLES].map(({ name }) => name)
 
+/** The gateway has variables of its own. */
+const OF_GATEWAY = 'AEX_GATEWAY_'
+
 /** One sentence for each variable that looks like ours and is unknown: a misspelt name has no effect. */
 export async function unknownVariables(env: Readonly<Record<string, string | undefined>>): Promise<string[]> {
-  const strange = Object.keys(env).filter((name) => name.startsWith('AEX_') && !CLIENT_NAMES.includes(name))
+  const strange = Object.keys(env).filter(
+    (name) => name.startsWith('AEX_') && !name.startsWith(OF_GATEWAY) && !CLIENT_NAMES.includes(name),
+  )
   if (strange.length === 0) return []
   const ofService = await serviceNames()
   const known = [...CLIENT_NAMES, ...(ofService ?? [])]

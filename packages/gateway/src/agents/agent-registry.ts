@@ -5,7 +5,7 @@ import type { SendDefaults } from '@agent-exchange/sdk'
 /** Owner of the table gateway_agent. */
 
 /** Agents that one gateway runs. */
-export const MAXIMUM_AGENTS = 1_000
+const MAXIMUM_AGENTS = 1_000
 
 export interface RegisteredAgent {
   readonly agentId: string

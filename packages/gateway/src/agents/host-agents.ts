@@ -159,7 +159,7 @@ export async function hostAgents(options: HostingOptions): Promise<AgentHosting>
 }
 
 /** Where the exchange delivers the events of an agent. */
-export const webhookAddress = (base: string, agentId: string) => `${base}/agents/${agentId}`
+const webhookAddress = (base: string, agentId: string) => `${base}/agents/${agentId}`
 
 const accessOf = ({ baseUrl, clientId, settings }: RegisteredAgent) =>
   JSON.stringify([baseUrl, clientId, settings])

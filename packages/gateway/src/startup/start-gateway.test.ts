@@ -80,4 +80,7 @@ test('[EVT-14] two instances: one leads, each package is stored once, the other 
   assert.ok(!companies.logged.join('\n').includes(CANARY))
   const metrics = await (await fetch(`${other.urls.admin}/metrics`)).text()
   assert.match(metrics, /aex_gateway_agents/u)
+  assert.equal((await fetch(`${other.urls.api}/openapi.json`)).status, 200)
+  const leases = await fetch(`${other.urls.api}/api/v1/inbox/leases`, { method: 'POST' })
+  assert.equal(leases.status, 401)
 })

@@ -3,12 +3,14 @@ import type { AddressInfo } from 'node:net'
 import type { Fetch, ReceiveLimits } from '@agent-exchange/sdk'
 import { systemClock, type Clock } from '@agent-exchange/server/clock'
 import { createLog } from '@agent-exchange/server/create-log'
+import { listenerOptions } from '@agent-exchange/server/listener-options'
 import { startPeriodic, type PeriodicTask } from '@agent-exchange/server/periodic'
 import type { Database } from '@agent-exchange/database'
 import { withinTime } from '@agent-exchange/server/within-time'
 import type { KeyProvider } from '@agent-exchange/crypto'
 import type { Logger } from 'pino'
 import { hostAgents, type AgentHosting } from '../agents/host-agents.ts'
+import { openApi } from '../api/open-api.ts'
 import { listenForWebhooks } from '../agents/webhook-listener.ts'
 import { withGatewayMasterKey, type GatewayConfig } from '../config/read-config.ts'
 import type { ContentStore } from '../content/content-store.ts'
@@ -38,7 +40,7 @@ export interface RunningGateway extends AsyncDisposable {
   readonly db: Database
   readonly agents: AgentHosting
   readonly contents: ContentStore
-  readonly urls: { readonly admin: string; readonly webhooks: string }
+  readonly urls: { readonly api: string; readonly admin: string; readonly webhooks: string }
   isReady(): boolean
   /** Resolves when the embedded database died and could not be brought back. */
   readonly failed: Promise<Error>
@@ -84,8 +86,12 @@ export async function startGateway(
       metrics.setAgents(agents.list().length, agents.isLeading())
     },
   }
-  cleanup.use(startPeriodic([ping, metrics.task, retentionTask(db, clock), ...agents.tasks], log))
-  const { host, webhookPort, adminPort, tls } = config
+  const { host, port, webhookPort, adminPort, publicUrl, tls } = config
+  const api = cleanup.use(
+    await openApi({ db, agents, contents, clock, publicUrl, log, listener: listenerOptions(tls) }),
+  )
+  const tasks = [ping, metrics.task, retentionTask(db, clock), ...agents.tasks, ...api.tasks]
+  cleanup.use(startPeriodic(tasks, log))
   const webhooks = await listenForWebhooks(agents, { host, port: webhookPort, tls })
   cleanup.defer(() => closed(webhooks))
   const admin = await listenForAdministration({
@@ -97,7 +103,12 @@ export async function startGateway(
   })
   cleanup.defer(() => closed(admin))
   cleanup.defer(() => void (isReady = false))
-  const urls = { admin: urlOf(admin, tls !== undefined), webhooks: urlOf(webhooks, tls !== undefined) }
+  const apiUrl = await api.app.listen({ host, port })
+  const urls = {
+    api: apiUrl,
+    admin: urlOf(admin, tls !== undefined),
+    webhooks: urlOf(webhooks, tls !== undefined),
+  }
   log.info({ ...urls, agents: agents.list().length }, 'ready')
   const stop = undo.move()
   return {

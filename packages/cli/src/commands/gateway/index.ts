@@ -1,0 +1,100 @@
+import { listAgents, readGatewayConfig, startGateway } from '@agent-exchange/gateway'
+import { Command } from 'commander'
+import { interruption } from '../../agent/interruption.ts'
+import { createAnnouncements } from '../../announce.ts'
+import { CommandFailure } from '../../failure.ts'
+import { aexStep } from '../../next-step.ts'
+import { asFailure } from '../../service-failure.ts'
+import { visibleJson } from '../../visible.ts'
+import { gatewayAgentCommand, gatewayKeyCommand } from './agents.ts'
+import { withGateway } from './opened-gateway.ts'
+
+const EXAMPLES = `
+Settings are environment variables: see docs/gateway.md.
+
+Examples:
+  $ aex gateway init                                     data in ./gateway
+  $ aex gateway agent add INVITATION --agent agent_planner
+  $ aex gateway serve
+  $ AEX_GATEWAY_DATABASE_URL=postgres://… AEX_GATEWAY_MASTER_KEY_FILE=key aex gateway serve`
+
+export function gatewayCommand(): Command {
+  const init = new Command('init')
+    .description('Make the database and the master key of a gateway')
+    .option('--json', 'print one JSON document')
+    .action(initialize)
+  const serve = new Command('serve')
+    .description('Run one instance of the gateway until it is stopped (SIGTERM, Ctrl-C)')
+    .option('--json', 'print messages as JSON lines on a terminal too')
+    .action(run)
+  const status = new Command('status')
+    .description('Show whether the gateway on this machine is ready, and its agents')
+    .option('--json', 'print one JSON document')
+    .action(showStatus)
+  return new Command('gateway')
+    .description("Run a company's agents in production: several agents, several instances, PostgreSQL")
+    .addHelpText('after', EXAMPLES)
+    .addCommand(init)
+    .addCommand(serve)
+    .addCommand(status)
+    .addCommand(gatewayAgentCommand())
+    .addCommand(gatewayKeyCommand())
+}
+
+async function initialize({ json }: { json?: boolean }): Promise<void> {
+  const made = await withGateway(
+    async ({ config, applied }) => ({
+      data_folder: config.dataDirectory,
+      database: config.databaseUrl === undefined ? 'embedded PostgreSQL' : 'AEX_GATEWAY_DATABASE_URL',
+      applied,
+    }),
+    { create: true },
+  )
+  if (json) return console.log(visibleJson(made))
+  console.log(`The gateway is ready to run.`)
+  console.log(`  data folder  ${made.data_folder}`)
+  console.log(`  database     ${made.database}`)
+  console.log(`  add agents   ${aexStep('gateway', 'agent', 'add')} INVITATION`)
+  console.log(`  run it       ${aexStep('gateway', 'serve')}`)
+}
+
+async function run({ json = false }: { json?: boolean }): Promise<void> {
+  const announcements = createAnnouncements({ json })
+  const stopping = interruption()
+  try {
+    const gateway = await startGateway(readGatewayConfig(process.env), { progress: announcements.progress })
+    const { api, admin, webhooks } = gateway.urls
+    const lines = [
+      'The gateway is running.',
+      `  API        ${api}/api/v1   (${api}/openapi.json)`,
+      `  ready      ${admin}/readyz`,
+      `  webhooks   ${webhooks}/agents/AGENT_ID`,
+      `  agents     ${gateway.agents.list().length}`,
+    ]
+    announcements.say('The gateway is running.', { lines, facts: gateway.urls })
+    const failure = await Promise.race([stopping.then(() => undefined), gateway.failed])
+    await gateway[Symbol.asyncDispose]()
+    if (failure) throw failure
+    announcements.say('Stopped')
+  } catch (error) {
+    announcements.fail(asFailure(error).message)
+    process.exitCode = 1
+  }
+}
+
+const STATUS_LIMIT_MS = 5_000
+
+async function showStatus({ json }: { json?: boolean }): Promise<void> {
+  const { host, adminPort, tls } = readGatewayConfig(process.env)
+  const url = `${tls ? 'https' : 'http'}://${host}:${adminPort}/readyz`
+  const answer = await fetch(url, { signal: AbortSignal.timeout(STATUS_LIMIT_MS) }).catch(() => undefined)
+  if (!answer)
+    throw new CommandFailure(
+      `No gateway answers at ${url}. Start one: ${aexStep('gateway', 'serve')}, or set AEX_GATEWAY_HOST and AEX_GATEWAY_ADMIN_PORT.`,
+    )
+  const agents = await withGateway(({ db }) => listAgents(db))
+  const state = { ready: answer.ok, agents: agents.map(({ agentId }) => agentId) }
+  if (json) console.log(visibleJson(state))
+  else console.log(`${answer.ok ? 'ready' : 'not ready'}; agents: ${state.agents.join(', ') || 'none'}`)
+  if (!answer.ok) process.exitCode = 1
+}

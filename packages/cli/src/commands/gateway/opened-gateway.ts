@@ -1,0 +1,16 @@
+import { openGateway, readGatewayConfig, type OpenGateway } from '@agent-exchange/gateway'
+import { asFailure } from '../../service-failure.ts'
+
+/** Runs a command on the database of the gateway that the environment names. */
+export async function withGateway<T>(
+  work: (gateway: OpenGateway) => Promise<T>,
+  { create = false }: { readonly create?: boolean } = {},
+): Promise<T> {
+  try {
+    const config = readGatewayConfig(process.env)
+    await using gateway = await openGateway(config, { create, progress: (line) => console.error(line) })
+    return await work(gateway)
+  } catch (error) {
+    throw asFailure(error)
+  }
+}

@@ -1,0 +1,57 @@
+import { openDatabase, DatabaseFailure } from '@agent-exchange/database'
+import { hasDatabase, runningServer, serviceTarget, startEmbedded } from '@agent-exchange/database/embedded'
+import { migrate } from '@agent-exchange/database/migrations'
+import { systemClock } from '@agent-exchange/server/clock'
+import { withGatewayMasterKey, type GatewayConfig } from '../config/read-config.ts'
+import type { AgentDependencies } from '../agents/open-agent.ts'
+import { readGatewayMigrations } from '../stores/gateway-migrations.ts'
+import { createSecretBox } from '../stores/secret-box.ts'
+
+const MAXIMUM_CONNECTIONS = 4
+const END_SECONDS = 5
+
+export interface OpenGateway extends AgentDependencies, AsyncDisposable {
+  readonly config: GatewayConfig
+  /** The last migration that this call applied; undefined if the schema was there. */
+  readonly applied: readonly string[]
+}
+
+/**
+ * The database of a gateway for a command, migrated. The embedded one may be running; otherwise it is started and
+ * stopped again. `create`: whether a data folder without a database gets one.
+ */
+export async function openGateway(
+  given: GatewayConfig,
+  {
+    create = false,
+    progress = () => undefined,
+  }: { create?: boolean; progress?: (line: string) => void } = {},
+): Promise<OpenGateway> {
+  const { databaseUrl, dataDirectory } = given
+  if (!create && databaseUrl === undefined && !hasDatabase(dataDirectory))
+    throw new DatabaseFailure(
+      `There is no gateway in ${dataDirectory}. Make one with: aex gateway init, or set AEX_GATEWAY_DATA_DIR or AEX_GATEWAY_DATABASE_URL.`,
+    )
+  const config = withGatewayMasterKey(given)
+  const cleanup = new AsyncDisposableStack()
+  await using undo = cleanup
+  const running = databaseUrl === undefined ? runningServer(dataDirectory) : undefined
+  const target =
+    databaseUrl ??
+    (running
+      ? serviceTarget(running.target)
+      : cleanup.use(await startEmbedded({ dataDirectory, log: progress })).connection)
+  const db = openDatabase({ target, maximumConnections: MAXIMUM_CONNECTIONS, applicationName: 'aex gateway' })
+  cleanup.defer(() => db.end({ timeout: END_SECONDS }))
+  const { applied } = await migrate(db, readGatewayMigrations())
+  const box = createSecretBox(() => ({ current: config.masterKey, previous: config.previousMasterKey }))
+  const stop = undo.move()
+  return {
+    config,
+    applied,
+    db,
+    box,
+    now: () => new Date(systemClock.now()),
+    [Symbol.asyncDispose]: () => stop.disposeAsync(),
+  }
+}
