@@ -9,8 +9,7 @@ export const TOPICS: readonly Topic[] = [
   {
     heading: 'For companies whose agents use an exchange:',
     rows: [
-      ['agent', 'Create, register and use an agent'],
-      ['gateway', 'Run agents in production, in several instances'],
+      ['agent, gateway', 'Create and use an agent, run agents in production'],
       ['new, validate', 'Write protocol objects from templates, check them'],
       ['verify', 'Verify evidence offline, without an exchange'],
       ['monitor, witness', 'Watch the transparency log, cosign other logs'],

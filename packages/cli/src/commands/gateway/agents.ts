@@ -27,7 +27,7 @@ export function gatewayAgentCommand(): Command {
   const list = new Command('list')
     .description('Agents that this gateway runs')
     .option('--json', 'print one JSON document')
-    .addHelpText('after', '\nExample:\n  $ aex gateway agent list')
+    .addHelpText('after', '\nExamples:\n  $ aex gateway agent list')
     .action(listAll)
   return new Command('agent').description('Agents of the gateway').addCommand(add).addCommand(list)
 }
@@ -79,13 +79,14 @@ async function listAll({ json }: Json): Promise<void> {
     console.log(visible(`${row.agent_id}  ${row.organization_id}  ${row.base_url}  ${row.state}`))
 }
 
+const agentOption = () => new Option('--agent <agent_id>', 'agent of this gateway').makeOptionMandatory()
+
 export function gatewayKeyCommand(): Command {
-  const agentOption = () => new Option('--agent <agent_id>', 'agent of this gateway').makeOptionMandatory()
   const list = new Command('list')
     .description('Keys of an agent: role, stage, when they were made')
     .addOption(agentOption())
     .option('--json', 'print one JSON document')
-    .addHelpText('after', '\nExample:\n  $ aex gateway key list --agent agent_planner')
+    .addHelpText('after', '\nExamples:\n  $ aex gateway key list --agent agent_planner')
     .action(async ({ agent, json }: Json & { agent: string }) => {
       const keys = await withAgent(agent, (hosted) => hosted.agent.context.keys.list())
       const rows = keys.map(({ keyId, role, stage, createdAt }) => ({
@@ -107,7 +108,7 @@ export function gatewayKeyCommand(): Command {
       new Option('--role <role>', 'which key').choices(['signing', 'encryption']).makeOptionMandatory(),
     )
     .option('--json', 'print one JSON document')
-    .addHelpText('after', '\nExample:\n  $ aex gateway key rotate --agent agent_planner --role encryption')
+    .addHelpText('after', '\nExamples:\n  $ aex gateway key rotate --agent agent_planner --role encryption')
     .action(async ({ agent, role, json }: Json & { agent: string; role: 'signing' | 'encryption' }) => {
       const { current, previous } = await withAgent(agent, (hosted) => hosted.agent.rotateKey(role))
       if (json) return console.log(visibleJson({ current: current.keyId, previous: previous.keyId }))
