@@ -124,13 +124,18 @@ export function eventRows(tx: Transaction, agentId: string) {
       return row?.mark ?? mark
     },
 
-    setMark: (eventIds: readonly string[], mark: number) => tx`
-      update agent_event set acknowledge_mark = ${mark}
-      where agent_id = ${agentId} and event_id = any(${eventIds}::text[])`,
+    async setMark(eventIds: readonly string[], mark: number): Promise<void> {
+      await tx`
+        update agent_event set acknowledge_mark = ${mark}
+        where agent_id = ${agentId} and event_id = any(${eventIds}::text[])`
+    },
 
-    countAttempt: (eventId: string, by: 1 | -1) => tx<{ attempts: number }[]>`
-      update agent_event set attempts = greatest(attempts + ${by}::integer, 0)
-      where agent_id = ${agentId} and event_id = ${eventId} returning attempts`,
+    async countAttempt(eventId: string, by: 1 | -1): Promise<number> {
+      const [row] = await tx<{ attempts: number }[]>`
+        update agent_event set attempts = greatest(attempts + ${by}::integer, 0)
+        where agent_id = ${agentId} and event_id = ${eventId} returning attempts`
+      return row?.attempts ?? 1
+    },
 
     /** False if the event is not in the state from which it changes. */
     async move(
@@ -145,9 +150,11 @@ export function eventRows(tx: Transaction, agentId: string) {
       return count > 0
     },
 
-    acknowledge: (eventIds: readonly string[], at: string) => tx`
-      update agent_event set acknowledged_at = ${at}
-      where agent_id = ${agentId} and event_id = any(${eventIds}::text[])`,
+    async acknowledge(eventIds: readonly string[], at: string): Promise<void> {
+      await tx`
+        update agent_event set acknowledged_at = ${at}
+        where agent_id = ${agentId} and event_id = any(${eventIds}::text[])`
+    },
 
     async prune(finishedBefore: string, through: number, limit: number): Promise<number[]> {
       const rows = await tx<EventRow[]>`

@@ -131,8 +131,7 @@ export function openPostgresInbox(
         await tx`
           update agent_stream set lease_event_id = ${eventId}, lease_holder = ${holder}, lease_until = ${until}
           where agent_id = ${agentId}`
-        const [counted] = await rows.countAttempt(eventId, 1)
-        return { attempt: counted?.attempts ?? 1 }
+        return { attempt: await rows.countAttempt(eventId, 1) }
       }),
 
     cancelAttempt: (eventId) => change(async (_, rows) => void (await rows.countAttempt(eventId, -1))),
