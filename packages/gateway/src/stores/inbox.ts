@@ -209,8 +209,7 @@ export function openPostgresInbox(
       }))
     },
 
-    markAcknowledged: (eventIds, at) =>
-      change(async (_, rows) => void (await rows.acknowledge(eventIds, at))),
+    markAcknowledged: (eventIds, at) => change((_, rows) => rows.acknowledge(eventIds, at)),
 
     prune: (finishedBefore, limit) =>
       change(async (tx, rows, stream) => {
