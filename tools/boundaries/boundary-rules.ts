@@ -7,7 +7,7 @@ export function workspaceOf(specifier: string): string | undefined {
   return specifier.startsWith(SCOPE) ? specifier.slice(SCOPE.length).split('/')[0] : undefined
 }
 
-/** protocol ← crypto ← log ← { service, sdk } ← cli, sdk ← { edc, mcp, desk } ← cli, web ← { log, service, desk }, database ← server ← { service, gateway }, crypto ← pkcs11 ← { service, gateway }, sdk ← gateway ← cli, log ← conformance, which nothing imports. Service and SDK share only the network protocol. */
+/** protocol ← crypto ← log ← { service, sdk } ← cli, sdk ← { edc, mcp, desk } ← cli, web ← { log, service, desk }, { database, pkcs11 } ← server ← { service, gateway }, crypto ← pkcs11 ← { service, gateway }, sdk ← gateway ← cli, log ← conformance, which nothing imports. Service and SDK share only the network protocol. */
 export const PACKAGE_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   protocol: [],
   crypto: ['protocol'],
@@ -15,7 +15,7 @@ export const PACKAGE_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   web: [],
   database: [],
   pkcs11: ['crypto'],
-  server: ['database'],
+  server: ['database', 'pkcs11'],
   service: ['protocol', 'crypto', 'log', 'web', 'database', 'server', 'pkcs11'],
   sdk: ['protocol', 'crypto', 'log'],
   edc: ['protocol', 'crypto', 'log', 'sdk'],

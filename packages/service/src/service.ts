@@ -16,7 +16,7 @@ import { startTasks, startWorkers } from './startup/background-work.ts'
 import type { Base } from './startup/base.ts'
 import { withHeartbeat } from './startup/heartbeat.ts'
 import { openExchange } from './startup/open-exchange.ts'
-import { keyModuleTasks } from './startup/open-key-module.ts'
+import { watchKeyModule } from '@agent-exchange/server/key-module'
 import { checkDatabase, openStorage } from './startup/open-storage.ts'
 import { createOperatorSide } from './startup/operator-side.ts'
 import { createProcessMetrics } from './startup/process-metrics.ts'
@@ -115,7 +115,7 @@ async function startParts(base: Base, { connections, startup, metricsOf }: Given
     report,
     ...(agent ? [agent.rateLimit.task] : []),
     ...files.tasks(),
-    ...keyModuleTasks(exchange.keyModule, base),
+    ...(exchange.keyModule ? [watchKeyModule(exchange.keyModule, log)] : []),
   ]
   await startTasks(base, exchange, metrics, ownTasks)
   if (config.role !== 'api') startWorkers(base, exchange, metrics, { webhookCa: files.webhookCa, tracing })

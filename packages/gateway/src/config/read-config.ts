@@ -7,17 +7,22 @@ import {
   oneOf,
   parseDatabaseUrl,
   parseHost,
+  parseIssuer,
   parsePort,
   parsePublicUrl,
+  readKeyModule,
   readKeyPair,
   readMasterKeys,
   settingsReader,
   withMasterKey,
   type Environment,
+  type KeyModuleConfig,
   type LogLevel,
   type MasterKeySettings,
+  type SettingsReader,
   type TlsConfig,
 } from '@agent-exchange/server/settings'
+import { readPushHosts } from './push-hosts.ts'
 import { defaultOf, type VariableName } from './variables.ts'
 
 /** The complete, validated configuration of a gateway. No other code of it reads the environment. */
@@ -35,6 +40,12 @@ export interface GatewayConfig extends MasterKeySettings {
   readonly databaseUrl: string | undefined
   readonly databaseDirectUrl: string | undefined
   readonly tls: Omit<TlsConfig, 'clientCa'> | undefined
+  /** The company's identity provider. Undefined: the API accepts API keys only. */
+  readonly tokens: { readonly issuer: string; readonly audience: string } | undefined
+  /** Hosts that items may be pushed to. Empty: nothing is pushed. */
+  readonly pushHosts: ReadonlySet<string>
+  /** Undefined: keys of agents are in the database. */
+  readonly keyModule: KeyModuleConfig | undefined
   readonly logLevel: LogLevel
 }
 
@@ -66,6 +77,9 @@ export function readGatewayConfig(env: Environment): GatewayConfig {
       file: 'AEX_GATEWAY_MASTER_KEY_FILE',
       databaseUrl: 'AEX_GATEWAY_DATABASE_URL',
     }),
+    tokens: readTokens(settings),
+    pushHosts: checked('AEX_GATEWAY_PUSH_HOSTS', readPushHosts) ?? new Set(),
+    keyModule: readKeyModule(settings),
     logLevel: checked('AEX_GATEWAY_LOG_LEVEL', oneOf(LOG_LEVELS)) ?? 'info',
   }
   if (!isLoopback(host) && !usesTls)
@@ -83,3 +97,15 @@ export function readGatewayConfig(env: Environment): GatewayConfig {
 
 /** Reads or generates the master key. Call it before the embedded database starts. */
 export const withGatewayMasterKey = (config: GatewayConfig) => withMasterKey(config, 'AEX_GATEWAY_MASTER_KEY')
+
+/** Without an audience, tokens for other programs of the company would be accepted. */
+function readTokens({ checked, value, reject }: SettingsReader<VariableName>): GatewayConfig['tokens'] {
+  const issuer = checked('AEX_GATEWAY_TOKEN_ISSUER', parseIssuer)
+  const audience = value('AEX_GATEWAY_TOKEN_AUDIENCE')
+  const isIssuerSet = value('AEX_GATEWAY_TOKEN_ISSUER') !== undefined
+  if (isIssuerSet && audience === undefined)
+    reject('AEX_GATEWAY_TOKEN_AUDIENCE', 'Set it together with AEX_GATEWAY_TOKEN_ISSUER.')
+  if (!isIssuerSet && audience !== undefined)
+    reject('AEX_GATEWAY_TOKEN_ISSUER', 'Set it together with AEX_GATEWAY_TOKEN_AUDIENCE.')
+  return issuer === undefined || audience === undefined ? undefined : { issuer, audience }
+}

@@ -58,6 +58,29 @@ export const VARIABLES = [
     default: 'no TLS',
   },
   {
+    name: 'AEX_GATEWAY_TOKEN_ISSUER',
+    meaning: 'identity provider of the company whose access tokens the API accepts',
+    default: 'API keys only',
+  },
+  {
+    name: 'AEX_GATEWAY_TOKEN_AUDIENCE',
+    meaning: 'audience of access tokens for the API',
+    default: 'none',
+  },
+  {
+    name: 'AEX_GATEWAY_PUSH_HOSTS',
+    meaning:
+      'hosts that items may be pushed to, separated by commas, each with its port where that is not the usual one',
+    default: 'nothing is pushed',
+  },
+  {
+    name: 'AEX_PKCS11_MODULE',
+    meaning: 'library of a PKCS#11 module that makes and holds the keys of agents',
+    default: 'keys are in the database, encrypted',
+  },
+  { name: 'AEX_PKCS11_TOKEN', meaning: 'label of its token', default: 'none' },
+  { name: 'AEX_PKCS11_PIN_FILE', meaning: 'file with the PIN of the token', default: 'none' },
+  {
     name: 'AEX_GATEWAY_LOG_LEVEL',
     meaning: 'trace, debug, info, warn, error, fatal or silent',
     default: 'info',

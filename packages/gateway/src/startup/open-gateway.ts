@@ -1,6 +1,7 @@
 import { openDatabase, DatabaseFailure } from '@agent-exchange/database'
 import { hasDatabase, runningServer, serviceTarget, startEmbedded } from '@agent-exchange/database/embedded'
 import { migrate } from '@agent-exchange/database/migrations'
+import { openModule } from '@agent-exchange/pkcs11'
 import { systemClock } from '@agent-exchange/server/clock'
 import { withGatewayMasterKey, type GatewayConfig } from '../config/read-config.ts'
 import type { AgentDependencies } from '../agents/open-agent.ts'
@@ -45,6 +46,7 @@ export async function openGateway(
   cleanup.defer(() => db.end({ timeout: END_SECONDS }))
   const { applied } = await migrate(db, readGatewayMigrations())
   const box = createSecretBox(() => ({ current: config.masterKey, previous: config.previousMasterKey }))
+  const keyModule = config.keyModule && cleanup.use(openModule(config.keyModule))
   const stop = undo.move()
   return {
     config,
@@ -52,6 +54,7 @@ export async function openGateway(
     db,
     box,
     now: () => new Date(systemClock.now()),
+    ...(keyModule && { keyProvider: keyModule }),
     [Symbol.asyncDispose]: () => stop.disposeAsync(),
   }
 }

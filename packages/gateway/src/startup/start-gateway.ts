@@ -7,7 +7,9 @@ import { listenerOptions } from '@agent-exchange/server/listener-options'
 import { startPeriodic, type PeriodicTask } from '@agent-exchange/server/periodic'
 import type { Database } from '@agent-exchange/database'
 import { withinTime } from '@agent-exchange/server/within-time'
-import type { KeyProvider } from '@agent-exchange/crypto'
+import { createKeyModuleMetrics, watchKeyModule } from '@agent-exchange/server/key-module'
+import { issuerKeys } from '@agent-exchange/server/issuer'
+import { openModule } from '@agent-exchange/pkcs11'
 import type { Logger } from 'pino'
 import { hostAgents, type AgentHosting } from '../agents/host-agents.ts'
 import { openApi } from '../api/open-api.ts'
@@ -29,8 +31,6 @@ export interface GatewayOptions {
   readonly log?: Logger
   /** Progress of the start, for a person. */
   readonly progress?: (line: string) => void
-  /** A hardware module that makes and holds the keys of agents. */
-  readonly keyProvider?: KeyProvider
   readonly fetch?: Fetch
   readonly limits?: Partial<ReceiveLimits>
 }
@@ -59,7 +59,10 @@ export async function startGateway(
   const box = createSecretBox(() => ({ current: config.masterKey, previous: config.previousMasterKey }))
   const contents = openContentStore({ db, box, clock })
   const metrics = createGatewayMetrics(db)
-  const { keyProvider, fetch, limits } = options
+  const { fetch, limits } = options
+  const keyModule =
+    config.keyModule &&
+    cleanup.use(openModule({ ...config.keyModule, ...createKeyModuleMetrics(metrics.registry) }))
   const agents = cleanup.use(
     await hostAgents({
       db,
@@ -70,7 +73,7 @@ export async function startGateway(
       now: () => new Date(clock.now()),
       onReport: metrics.onReport,
       ...(config.webhookUrl !== undefined && { webhookUrl: config.webhookUrl }),
-      ...(keyProvider && { keyProvider }),
+      ...(keyModule && { keyProvider: keyModule }),
       ...(fetch && { fetch }),
       ...(limits && { limits }),
     }),
@@ -86,11 +89,31 @@ export async function startGateway(
       metrics.setAgents(agents.list().length, agents.isLeading())
     },
   }
-  const { host, port, webhookPort, adminPort, publicUrl, tls } = config
+  const { host, port, webhookPort, adminPort, publicUrl, tls, tokens, pushHosts } = config
   const api = cleanup.use(
-    await openApi({ db, agents, contents, clock, publicUrl, log, listener: listenerOptions(tls) }),
+    await openApi({
+      db,
+      agents,
+      contents,
+      clock,
+      publicUrl,
+      log,
+      listener: listenerOptions(tls),
+      tokens: tokens && { source: issuerKeys(tokens.issuer, clock), audience: tokens.audience },
+      push:
+        pushHosts.size === 0
+          ? undefined
+          : { allowedHosts: pushHosts, ownPorts: new Set([port, webhookPort, adminPort]), box },
+    }),
   )
-  const tasks = [ping, metrics.task, retentionTask(db, clock), ...agents.tasks, ...api.tasks]
+  const tasks = [
+    ping,
+    metrics.task,
+    retentionTask(db, clock),
+    ...agents.tasks,
+    ...api.tasks,
+    ...(keyModule ? [watchKeyModule(keyModule, log)] : []),
+  ]
   cleanup.use(startPeriodic(tasks, log))
   const webhooks = await listenForWebhooks(agents, { host, port: webhookPort, tls })
   cleanup.defer(() => closed(webhooks))

@@ -1,4 +1,5 @@
 export * from './config-error.ts'
+export { readKeyModule, type KeyModuleConfig } from './key-module.ts'
 export * from './listener-addresses.ts'
 export { masterKeyFile, withMasterKey } from './master-key-place.ts'
 export { readMasterKeyFile } from './master-key-text.ts'

@@ -17,12 +17,12 @@ import {
   parsePublicUrl,
   parseSmtpUrl,
   readCertificates,
+  readKeyModule,
   readMasterKeys,
   SettingError,
   type Environment,
 } from '@agent-exchange/server/settings'
 import { ROLES, type Config, type SmtpConfig } from './config.ts'
-import { readKeyModule } from './key-module.ts'
 import { readOperatorSignOn } from './operator-sign-on.ts'
 import { readForwardedClientCa, readTls } from './pem-files.ts'
 import { readProfile } from './profile-file.ts'

@@ -1,8 +1,7 @@
 import { isAbsolute, resolve } from 'node:path'
-import { readNamedFile, SettingError } from '@agent-exchange/server/settings'
-import type { ServiceSettings } from './service-settings.ts'
+import { readNamedFile, SettingError, type SettingsReader } from './settings-reader.ts'
 
-/** A token of a PKCS#11 module that holds the signing keys of the exchange. */
+/** A token of a PKCS#11 module that holds private keys of a server. */
 export interface KeyModuleConfig {
   readonly module: string
   readonly token: string
@@ -16,7 +15,7 @@ const NAMES = ['AEX_PKCS11_MODULE', 'AEX_PKCS11_TOKEN', 'AEX_PKCS11_PIN_FILE'] a
 const MAXIMUM_LABEL_BYTES = 32
 
 /** A half-set group is an error, because keys would be made in the database without a word. */
-export function readKeyModule(settings: ServiceSettings): KeyModuleConfig | undefined {
+export function readKeyModule(settings: SettingsReader<(typeof NAMES)[number]>): KeyModuleConfig | undefined {
   const { checked, value, reject } = settings
   if (!NAMES.some((name) => value(name))) return undefined
   for (const name of NAMES) {
