@@ -43,12 +43,15 @@ test('[O-13][AUTH-01] refused tokens of an address are answered late beyond a ra
   const delay = createRefusalDelay(DEFAULT_PROFILE, clock, delayMs)
   const burst = DEFAULT_PROFILE['O-13'].refused_tokens_per_second * 10
   const order: string[] = []
+  // The timers of the delay do not keep a process alive.
+  const awake = setInterval(() => undefined, delayMs)
   const at = async (address: string, name: string) => {
     assert.equal(await delay(address), true)
     order.push(name)
   }
   await Promise.all(Array.from({ length: burst }, () => delay('192.0.2.1')))
   await Promise.all([at('192.0.2.1', 'late'), at('192.0.2.2', 'at once')])
+  clearInterval(awake)
   assert.deepEqual(order, ['at once', 'late'])
 
   await using world = await startWorld({ profile: { 'O-13': { refused_tokens_per_second: 1 } } })
