@@ -1,6 +1,6 @@
 /**
- * `npm run test:packed`: packs the packages and installs them in an empty project by `npm run pack`, without the service and
- * then with it, and runs the quickstart.
+ * `npm run test:packed`: packs the packages and installs them in an empty project by `npm run pack`, without the service, with
+ * the gateway, then with the service, and runs the quickstart.
  */
 
 import assert from 'node:assert/strict'
@@ -9,6 +9,7 @@ import { globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { GATEWAY, SERVICE, TARBALLS, type OptionalPackage } from '../../packages/cli/src/optional-packages.ts'
 import { blocksOf, runningExchange, scriptOf } from '../../packages/cli/src/running-exchange.fixture.ts'
 import { ROOT } from '../../tools/repository/repository-files.ts'
 import { checkWithoutService } from './without-service.ts'
@@ -19,6 +20,8 @@ const QUICKSTART = 'docs/quickstart.md'
 const run = promisify(execFile)
 const folder = mkdtempSync(join(tmpdir(), 'aex-packed-'))
 const say = timedLines()
+const tarballsOf = (name: OptionalPackage) =>
+  TARBALLS[name].flatMap((each) => globSync(`agent-exchange-${each}-[0-9]*.tgz`, { cwd: folder }))
 
 try {
   const project = mkdtempSync(join(folder, 'project-'))
@@ -33,7 +36,11 @@ try {
 
   await checkWithoutService(project, env)
   say('without the service: no PostgreSQL, and the commands of an agent work')
-  await install(project, globSync('agent-exchange-{database,service}-*.tgz', { cwd: folder }))
+  await install(project, tarballsOf(GATEWAY))
+  const { stdout: help } = await run('aex', ['gateway', 'system', '--help'], { cwd: project, env })
+  assert.match(help, /Programs of the company/u)
+  say('with the gateway: its commands work without the service')
+  await install(project, tarballsOf(SERVICE))
   await quickstart(project, commands)
   say('with the service: the quickstart runs from installed packages')
 } finally {

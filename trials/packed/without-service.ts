@@ -27,7 +27,7 @@ export async function checkWithoutService(project: string, env: NodeJS.ProcessEn
   assert.match((await aex('profile')).stdout, /O-01/u)
   assert.match(
     (await aex('serve', '--help')).stdout,
-    /npm install FOLDER\/agent-exchange-database-\S+ FOLDER\/agent-exchange-server-\S+ FOLDER\/agent-exchange-service-/u,
+    /npm install FOLDER\/agent-exchange-database-\S+ FOLDER\/agent-exchange-pkcs11-\S+ FOLDER\/agent-exchange-server-\S+ FOLDER\/agent-exchange-service-/u,
   )
   for (const args of NEED_THE_SERVICE) {
     const failure = await aex(...args).then(
@@ -37,7 +37,7 @@ export async function checkWithoutService(project: string, env: NodeJS.ProcessEn
     assert.equal(failure.code, 1)
     assert.match(
       failure.stderr,
-      /^aex \w+ needs the service\. Install it: npm install \S+\.tgz \S+\.tgz \S+\.tgz, .+\n$/u,
+      /^aex \w+ needs the service\. Install it: npm install \S+\.tgz \S+\.tgz \S+\.tgz \S+\.tgz, .+\n$/u,
     )
   }
   await run('node', ['--input-type=module', '-e', "await import('@agent-exchange/edc')"], {

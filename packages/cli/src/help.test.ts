@@ -92,15 +92,18 @@ test('aex demo says where the demo is', async () => {
 })
 
 test('without the service, its commands say how to install it, and the others work', async () => {
-  const run = async (...args: string[]) => (await program(args, false)).parseAsync(args, { from: 'user' })
+  const run = async (...args: string[]) =>
+    (await program(args, () => false)).parseAsync(args, { from: 'user' })
   for (const name of ['serve', 'config', 'migrate', 'backup', 'restore'])
     await assert.rejects(run(name, '--keep', 'x'), {
       name: 'Error',
       message: new RegExp(
-        `^aex ${name} needs the service\\. Install it: npm install FOLDER/agent-exchange-database-0\\.1\\.0\\.tgz FOLDER/agent-exchange-server-0\\.1\\.0\\.tgz FOLDER/agent-exchange-service-0\\.1\\.0\\.tgz, `,
+        `^aex ${name} needs the service\\. Install it: npm install FOLDER/agent-exchange-database-0\\.1\\.0\\.tgz FOLDER/agent-exchange-pkcs11-0\\.1\\.0\\.tgz FOLDER/agent-exchange-server-0\\.1\\.0\\.tgz FOLDER/agent-exchange-service-0\\.1\\.0\\.tgz, `,
         'u',
       ),
     })
-  const loadable = (await program(undefined, false)).commands.filter(({ commands }) => commands.length > 0)
+  const loadable = (await program(undefined, () => false)).commands.filter(
+    ({ commands }) => commands.length > 0,
+  )
   assert.ok(loadable.some((command) => command.name() === 'agent'))
 })

@@ -2,7 +2,7 @@ import { Command, Help } from 'commander'
 import { unknownVariables } from './agent/client-variables.ts'
 import { CommandFailure, failureExitCode } from './failure.ts'
 import { overview } from './help-overview.ts'
-import { isInstalled, SERVICE } from './optional-packages.ts'
+import { GATEWAY, isInstalled, SERVICE, TARBALLS, type OptionalPackage } from './optional-packages.ts'
 import { VERSION } from './version.ts'
 
 interface Entry {
@@ -10,14 +10,14 @@ interface Entry {
   readonly summary: string
   /** Loads the module of the command. Only the called command is loaded, which keeps the start fast. */
   readonly load: () => Promise<Command>
-  /** The module imports the service, which is an optional peer dependency. */
-  readonly needsService?: boolean
+  /** The module imports this optional peer dependency. */
+  readonly needs?: OptionalPackage
 }
 
 const entry = (name: string, summary: string, load: Entry['load']): Entry => ({ name, summary, load })
 const serviceEntry = (...given: Parameters<typeof entry>): Entry => ({
   ...entry(...given),
-  needsService: true,
+  needs: SERVICE,
 })
 
 const COMMANDS: readonly Entry[] = [
@@ -43,11 +43,12 @@ const COMMANDS: readonly Entry[] = [
   serviceEntry('master-key', 'The key that encrypts the private keys of the exchange', async () =>
     (await import('./commands/master-key.ts')).masterKeyCommand(),
   ),
-  serviceEntry(
-    'gateway',
-    "Run a company's agents in production: several agents and instances, PostgreSQL",
-    async () => (await import('./commands/gateway/index.ts')).gatewayCommand(),
-  ),
+  {
+    name: 'gateway',
+    summary: "Run a company's agents in production: several agents and instances, PostgreSQL",
+    load: async () => (await import('./commands/gateway/index.ts')).gatewayCommand(),
+    needs: GATEWAY,
+  },
   entry('new', 'Write a new protocol object as a template', async () =>
     (await import('./commands/new.ts')).newCommand(),
   ),
@@ -132,7 +133,7 @@ const DEMO_MOVED =
 /** `aex` with the command that these arguments call. Without arguments, every command is loaded. */
 export async function program(
   args?: readonly string[],
-  hasService: boolean = isInstalled(SERVICE),
+  isThere: (name: OptionalPackage) => boolean = isInstalled,
 ): Promise<Command> {
   const aex = new Command('aex')
     .version(VERSION)
@@ -146,7 +147,7 @@ export async function program(
   if (called === 'demo') throw new CommandFailure(DEMO_MOVED)
   for (const each of COMMANDS) {
     const isWanted = args === undefined || each.name === called
-    const command = isWanted ? await loaded(each, hasService) : described(each)
+    const command = isWanted ? await loaded(each, isThere) : described(each)
     aex.addCommand(command.copyInheritedSettings(aex))
     const failureCode = failureExitCode([each.name])
     if (failureCode !== 1)
@@ -157,13 +158,11 @@ export async function program(
 
 const described = ({ name, summary }: Entry) => new Command(name).description(summary)
 
-async function loaded(each: Entry, hasService: boolean): Promise<Command> {
-  if (!each.needsService || hasService) return each.load()
-  const tarballs = ['database', ...(each.name === 'gateway' ? ['gateway'] : []), 'server', 'service'].map(
-    (name) => `FOLDER/agent-exchange-${name}-${VERSION}.tgz`,
-  )
+async function loaded(each: Entry, isThere: (name: OptionalPackage) => boolean): Promise<Command> {
+  if (each.needs === undefined || isThere(each.needs)) return each.load()
+  const tarballs = TARBALLS[each.needs].map((name) => `FOLDER/agent-exchange-${name}-${VERSION}.tgz`)
   const missing =
-    `aex ${each.name} needs the service. Install it: npm install ${tarballs.join(' ')}, where FOLDER has the tarballs of ` +
+    `aex ${each.name} needs the ${each.needs === SERVICE ? 'service' : 'gateway'}. Install it: npm install ${tarballs.join(' ')}, where FOLDER has the tarballs of ` +
     '"npm run pack" (docs/installing.md)'
   return described(each)
     .allowUnknownOption()
