@@ -93,12 +93,12 @@ test('retention_days, counted from when it was opened, deletes plaintext and dat
 test('a legal hold stops the deletion, and both its ends are recorded', async () => {
   const { clock, contents, agentId, packageId } = await stored(new Date(opened))
   const change = { agentId, threadId: 'thread_1', by: 'counsel', reason: 'case 12' }
-  assert.equal(await placeHold(db, clock, change), true)
-  assert.equal(await placeHold(db, clock, change), false)
+  assert.equal(await placeHold(db, new Date(clock.now()), change), true)
+  assert.equal(await placeHold(db, new Date(clock.now()), change), false)
   await deleteDue(db, clock)
   assert.notEqual(await contents.read(reader, agentId, packageId), 'gone')
   assert.equal((await listHolds(db, agentId))[0]?.reason, 'case 12')
-  assert.equal(await releaseHold(db, clock, { ...change, reason: 'case closed' }), true)
+  assert.equal(await releaseHold(db, new Date(clock.now()), { ...change, reason: 'case closed' }), true)
   await deleteDue(db, clock)
   assert.equal(await contents.read(reader, agentId, packageId), 'gone')
   const rows = await db<{ action: string; actor_id: string }[]>`

@@ -1,5 +1,4 @@
 import type { Database } from '@agent-exchange/database'
-import type { Clock } from '@agent-exchange/server/clock'
 import { recordAccess } from './access-record.ts'
 import { MAXIMUM_HOLD_REASON_CHARACTERS } from './content-limits.ts'
 
@@ -21,10 +20,10 @@ export interface HoldChange {
 }
 
 /** Stops the deletion of a thread's content. False if it is held already. */
-export function placeHold(db: Database, clock: Pick<Clock, 'now'>, change: HoldChange): Promise<boolean> {
+export function placeHold(db: Database, now: Date, change: HoldChange): Promise<boolean> {
   const { agentId, threadId, by } = change
   const reason = change.reason.slice(0, MAXIMUM_HOLD_REASON_CHARACTERS)
-  const at = clock.now()
+  const at = now.toISOString()
   return db.begin(async (tx) => {
     const { count } = await tx`
       insert into content_hold (agent_id, thread_id, reason, placed_by, placed_at)
@@ -37,15 +36,16 @@ export function placeHold(db: Database, clock: Pick<Clock, 'now'>, change: HoldC
 }
 
 /** What is due is deleted by the next run of the retention. False if there is no hold. */
-export function releaseHold(db: Database, clock: Pick<Clock, 'now'>, change: HoldChange): Promise<boolean> {
+export function releaseHold(db: Database, now: Date, change: HoldChange): Promise<boolean> {
   const { agentId, threadId, by } = change
+  const at = now.toISOString()
   return db.begin(async (tx) => {
     const { count } = await tx`
       delete from content_hold where agent_id = ${agentId} and thread_id = ${threadId}`
     if (count === 0) return false
     const purpose = change.reason.slice(0, MAXIMUM_HOLD_REASON_CHARACTERS)
     const actor = { kind: 'person', id: by } as const
-    await recordAccess(tx, { at: clock.now(), agentId, threadId, action: 'hold_released', actor, purpose })
+    await recordAccess(tx, { at, agentId, threadId, action: 'hold_released', actor, purpose })
     return true
   })
 }

@@ -4,10 +4,15 @@ import { interruption } from '../../agent/interruption.ts'
 import { createAnnouncements } from '../../announce.ts'
 import { CommandFailure } from '../../failure.ts'
 import { aexStep } from '../../next-step.ts'
-import { asFailure } from '../../service-failure.ts'
+import { gatewayFailure } from './gateway-failure.ts'
 import { visibleJson } from '../../visible.ts'
-import { gatewayAgentCommand, gatewayKeyCommand } from './agents.ts'
+import { gatewayAgentCommand } from './agents.ts'
+import { gatewayHoldCommand } from './holds.ts'
+import { gatewayKeyCommand } from './keys.ts'
 import { withGateway } from './opened-gateway.ts'
+import { gatewayPolicyCommand } from './policies.ts'
+import { gatewayPushCommand } from './push.ts'
+import { gatewaySystemCommand } from './systems.ts'
 
 const EXAMPLES = `
 Settings are environment variables: see docs/gateway.md.
@@ -15,6 +20,8 @@ Settings are environment variables: see docs/gateway.md.
 Examples:
   $ aex gateway init                                     data in ./gateway
   $ aex gateway agent add INVITATION --agent agent_planner
+  $ aex gateway policy add policy.json --agent agent_planner
+  $ aex gateway system add erp --agent agent_planner --may read,draft,send,inbox
   $ aex gateway serve
   $ AEX_GATEWAY_DATABASE_URL=postgres://… AEX_GATEWAY_MASTER_KEY_FILE=key aex gateway serve`
 
@@ -42,6 +49,10 @@ export function gatewayCommand(): Command {
     .addCommand(status)
     .addCommand(gatewayAgentCommand())
     .addCommand(gatewayKeyCommand())
+    .addCommand(gatewayPolicyCommand())
+    .addCommand(gatewaySystemCommand())
+    .addCommand(gatewayPushCommand())
+    .addCommand(gatewayHoldCommand())
 }
 
 async function initialize({ json }: { json?: boolean }): Promise<void> {
@@ -80,7 +91,7 @@ async function run({ json = false }: { json?: boolean }): Promise<void> {
     if (failure) throw failure
     announcements.say('Stopped')
   } catch (error) {
-    announcements.fail(asFailure(error).message)
+    announcements.fail(gatewayFailure(error).message)
     process.exitCode = 1
   }
 }

@@ -1,5 +1,5 @@
 import { openGateway, readGatewayConfig, type OpenGateway } from '@agent-exchange/gateway'
-import { asFailure } from '../../service-failure.ts'
+import { gatewayFailure } from './gateway-failure.ts'
 
 /** Runs a command on the database of the gateway that the environment names. */
 export async function withGateway<T>(
@@ -11,6 +11,6 @@ export async function withGateway<T>(
     await using gateway = await openGateway(config, { create, progress: (line) => console.error(line) })
     return await work(gateway)
   } catch (error) {
-    throw asFailure(error)
+    throw gatewayFailure(error)
   }
 }

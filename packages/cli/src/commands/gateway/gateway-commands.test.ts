@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { openDatabase } from '@agent-exchange/database'
+import { emptyTestDatabase } from '@agent-exchange/testkit'
+import { aexAt, aexHere } from '../../aex-here.fixture.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'aex-gateway-'))
+const database = await emptyTestDatabase()
+const db = openDatabase({ target: database.url, maximumConnections: 1, applicationName: 'test' })
+after(async () => {
+  await db.end()
+  await database[Symbol.asyncDispose]()
+  rmSync(folder, { recursive: true })
+})
+const env = {
+  AEX_GATEWAY_DATABASE_URL: database.url,
+  AEX_GATEWAY_MASTER_KEY: '01'.repeat(32),
+  AEX_GATEWAY_DATA_DIR: folder,
+  AEX_GATEWAY_PUSH_HOSTS: 'erp.company.example, 10.0.0.5:8443',
+}
+const gateway = (...args: string[]) => aexAt({ env }, 'gateway', ...args)
+const document = async (...args: string[]) => {
+  const { code, stdout, stderr } = await gateway(...args, '--json')
+  assert.equal(code, 0, stderr)
+  return JSON.parse(stdout)
+}
+
+before(async () => {
+  assert.equal((await gateway('init')).code, 0)
+  await db`insert into gateway_agent (agent_id, organization_id, base_url, client_id, added_at)
+           values ('agent_a', 'org_a', 'https://exchange.example', 'client_a', now())`
+})
+
+test('the key of a system is shown once, and ends when it is revoked', async () => {
+  const added = await gateway('system', 'add', 'erp', '--agent', 'agent_a', '--may', 'draft,send')
+  assert.match(added.stdout, /^erp may draft, send for agent_a\.\n {2}key {5}aexg_[\w-]{43} /u)
+  const [key] = /aexg_[\w-]{43}/u.exec(added.stdout) ?? []
+  const listed = await gateway('system', 'list')
+  assert.match(
+    listed.stdout,
+    /^erp {2}aexg_\w{4}… {2}system_\S+\n {2}may draft, send for agent_a; never used$/mu,
+  )
+  assert.ok(key !== undefined && !listed.stdout.includes(key))
+  const [{ system_id: systemId }] = await document('system', 'list')
+  assert.deepEqual(await document('system', 'revoke', systemId), { system_id: systemId, revoked: true })
+  assert.match((await gateway('system', 'list')).stdout, /; revoked /u)
+})
+
+test('an unknown agent, verb or system is refused with what to do', async () => {
+  for (const [args, sentence] of [
+    [['system', 'add', 'x', '--agent', 'agent_b', '--may', 'read'], /no agent_b\. List its agents: /u],
+    [['system', 'add', 'x', '--agent', '*', '--may', 'approve'], /Use read, draft, send, revoke, inbox/u],
+    [['system', 'revoke', 'system_none'], /no system_none\. List systems: /u],
+    [['policy', 'add', join(folder, 'none.json'), '--agent', 'agent_a'], /cannot be read\. Write one: /u],
+    [
+      ['push', 'set', 'https://elsewhere.example/x', '--agent', 'agent_a'],
+      /not listed\. .* AEX_GATEWAY_PUSH_HOSTS/u,
+    ],
+    [['push', 'remove', '--agent', 'agent_a'], /Nothing is pushed for agent_a/u],
+    [['hold', 'release', 'thread_x', '--agent', 'agent_a', '--by', 'Ida', '--reason', 'x'], /is not held/u],
+  ] as const) {
+    const { code, stderr } = await gateway(...args)
+    assert.equal(code, 1, args.join(' '))
+    assert.match(stderr, sentence)
+  }
+  assert.deepEqual(await document('push', 'list'), [])
+})
+
+test('policies that systems may choose are added, listed and removed', async () => {
+  const made = await aexHere(
+    'new',
+    'policy_envelope',
+    '--org',
+    'org_a',
+    '--agent',
+    'agent_a',
+    '--to',
+    'org_b',
+  )
+  const file = join(folder, 'policy.json')
+  writeFileSync(file, made.stdout)
+  const { policy_id: policyId } = await document('policy', 'add', file, '--agent', 'agent_a')
+  assert.match(
+    (await gateway('policy', 'list', '--agent', 'agent_a')).stdout,
+    new RegExp(`^${policyId} `, 'u'),
+  )
+  assert.equal((await gateway('policy', 'remove', policyId, '--agent', 'agent_a')).code, 0)
+  writeFileSync(file, '{"object_type":"policy_envelope"}')
+  const refused = await gateway('policy', 'add', file, '--agent', 'agent_a')
+  assert.match(refused.stderr, /no valid policy_envelope\. Check it with aex validate/u)
+})
+
+test('packages are pushed to a listed host, and a hold is placed and released', async () => {
+  const set = await document('push', 'set', 'https://10.0.0.5:8443/in', '--agent', 'agent_a')
+  assert.match(set.secret, /^whsec_/u)
+  assert.doesNotMatch((await gateway('push', 'list')).stdout, /whsec_/u)
+  assert.equal((await gateway('push', 'remove', '--agent', 'agent_a')).code, 0)
+  const change = ['thread_1', '--agent', 'agent_a', '--by', 'Ida', '--reason', 'case 14']
+  assert.equal((await document('hold', 'place', ...change)).is_new, true)
+  assert.match((await gateway('hold', 'list', '--agent', 'agent_a')).stdout, /^thread_1 .* Ida: case 14$/mu)
+  assert.equal((await document('hold', 'release', ...change)).held, false)
+})
+
+test('settings of the gateway that do not fit together are refused at start', async () => {
+  const wrong = async (variables: Record<string, string>) =>
+    (await aexAt({ env: { ...env, ...variables } }, 'gateway', 'init')).stderr
+  assert.match(await wrong({ AEX_GATEWAY_TOKEN_ISSUER: 'https://id.example' }), /AEX_GATEWAY_TOKEN_AUDIENCE/u)
+  assert.match(await wrong({ AEX_GATEWAY_TOKEN_AUDIENCE: 'api' }), /AEX_GATEWAY_TOKEN_ISSUER/u)
+  assert.match(await wrong({ AEX_GATEWAY_PUSH_HOSTS: 'https://erp.example/x' }), /is not a host/u)
+  assert.match(await wrong({ AEX_PKCS11_TOKEN: 'aex' }), /AEX_PKCS11_MODULE/u)
+})
