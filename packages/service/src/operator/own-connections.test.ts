@@ -9,8 +9,8 @@ const TRANSACTIONS = 10
 const PATIENCE_MS = 5_000
 
 test('an operator reads and suspends while agents occupy every connection of the agent API', async () => {
-  const all = { concurrent_changes_in_all: 64, concurrent_reads: 64, concurrent_reads_in_all: 64 }
-  await using world = await startWorld({ profile: { 'O-13': all } })
+  const roomy = { concurrent_changes_in_all: 64, concurrent_reads: 64, concurrent_reads_in_all: 64 }
+  await using world = await startWorld({ profile: { 'O-13': roomy } })
   const names = ['one', 'two', 'three']
   const organizations = await Promise.all(names.map((name) => world.organization(name)))
   const keys = await Promise.all(
