@@ -2,7 +2,7 @@
 
 GATEWAY_URL=http://127.0.0.1:8090 GATEWAY_KEY=aexg_... python3 through_the_gateway.py AGENT RECIPIENT POLICY content.json
 """
-import json, os, sys, urllib.request, uuid
+import json, os, sys, urllib.error, urllib.request, uuid
 
 URL, KEY = os.environ["GATEWAY_URL"], os.environ["GATEWAY_KEY"]
 
@@ -13,8 +13,11 @@ def call(method, path, body=None, timeout=60):
         headers["Idempotency-Key"] = str(uuid.uuid4())
     data = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(f"{URL}/api/v1{path}", data, headers, method=method)
-    with urllib.request.urlopen(request, timeout=timeout) as answer:
-        return json.load(answer)
+    try:
+        with urllib.request.urlopen(request, timeout=timeout) as answer:
+            return json.load(answer)
+    except urllib.error.HTTPError as refused:
+        sys.exit(refused.read().decode())
 
 
 agent, recipient, policy, file = sys.argv[1:]

@@ -45,7 +45,12 @@ export async function addAgent(deps: AgentDependencies, given: NewAgent): Promis
       what: `This gateway runs ${agentId} of ${known?.organizationId} already.`,
     })
   const identity = { organizationId, agentId }
-  const agent = { agentId, organizationId, baseUrl, clientId: '', settings: known?.settings ?? {} }
+  const [skill] = Object.entries(given.registration.skillVersions ?? {})
+  const settings = {
+    ...(skill && { defaults: { skill: { id: skill[0], version: skill[1] } } }),
+    ...known?.settings,
+  }
+  const agent = { agentId, organizationId, baseUrl, clientId: '', settings }
   const addedAt = now().toISOString()
   await saveAgent(db, agent, addedAt)
   const keys = openPostgresKeyStore(db, agentId, { box, ...(keyProvider && { provider: keyProvider }) })

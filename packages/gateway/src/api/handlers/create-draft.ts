@@ -7,8 +7,8 @@ import { GatewayProblem } from '../../problems.ts'
 import { agentOf, type Handler } from '../call.ts'
 import type { DraftRequest } from '../schemas.ts'
 
-/** The skill of agents that name none, as for the tools of a model. */
-const DEFAULT_SKILL = { id: 'skill_agent_exchange', version: '1.0.0' }
+/** The skill of agents that were registered without one. */
+const DEFAULT_SKILL = { id: 'skill_alignment', version: '1.0.0' }
 
 export const createDraft: Handler<'createDraft'> = async (call) => {
   const hosted = agentOf(call)
