@@ -80,10 +80,10 @@ export function handlingSection({ handling }: ThreadStory, parts: StoryParts): H
 }
 
 function handlingView(handling: Handling, parts: StoryParts): Html {
-  const { source, retentionDays, forwardingAllowed, keepUntil, isPast } = handling
+  const { source, retentionDays, forwardingAllowed, keepUntil } = handling
   return html`${parts.company(source.by.organizationId)}
   ${TEXTS.retention(retentionDays)}${
-    keepUntil !== undefined && html`, ${TEXTS.until} <time datetime="${keepUntil}">${keepUntil}</time>`
-  }${isPast && html` (${TEXTS.past})`};
+    keepUntil !== undefined && html`, ${TEXTS.earliest} <time datetime="${keepUntil}">${keepUntil}</time>`
+  };
   ${forwardingAllowed ? TEXTS.forwardingAllowed : TEXTS.forwardingNotAllowed} ${parts.cite(source)}`
 }

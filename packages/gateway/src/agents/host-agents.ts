@@ -57,7 +57,7 @@ export async function hostAgents(options: HostingOptions): Promise<AgentHosting>
   async function open(registered: RegisteredAgent): Promise<Running> {
     const { agentId } = registered
     const hosted = await openHostedAgent(options, registered)
-    const receiver = hosted.agent.onPackage(receivePackage(agentId, contents, now), {
+    const receiver = hosted.agent.onPackage(receivePackage(hosted, contents, now), {
       inbox: openPostgresInbox(db, agentId, { isAlone: () => isLeading }),
       onReport: (report) => onReport(agentId, report),
       ...(webhookUrl !== undefined && { publicUrl: webhookAddress(webhookUrl, agentId) }),

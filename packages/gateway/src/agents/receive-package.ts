@@ -4,19 +4,22 @@ import type { ContentStore } from '../content/content-store.ts'
 import { retentionEnd } from '../content/retention.ts'
 import { addInboxItem } from '../inbox/add-item.ts'
 import { sequenceOf } from '../stores/event-rows.ts'
+import type { HostedAgent } from './hosted-agent.ts'
 
 /**
  * What the gateway does with each opened package: content and inbox item are stored in the transaction that marks the
  * event as processed, so a crash in between repeats all of it or nothing.
  */
 export function receivePackage(
-  agentId: string,
+  { agentId, agent }: HostedAgent,
   contents: ContentStore,
   now: () => Date,
 ): PackageHandler<Transaction> {
   return ({ key, packageId, thread, from, object, opened }) => {
     const openedAt = now()
-    const retentionUntil = retentionEnd(object, openedAt)
+    const { retention_begins: begins } = agent.context.deployment.profile['O-51']
+    const times = { opened: openedAt, accepted: new Date(opened.acceptedAt) }
+    const retentionUntil = retentionEnd(object, times, begins)
     return async (tx) => {
       await contents.put(tx, {
         agentId,

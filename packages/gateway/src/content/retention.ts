@@ -1,5 +1,5 @@
 import type { Database } from '@agent-exchange/database'
-import type { ProtocolObject } from '@agent-exchange/protocol'
+import type { DeploymentProfile, ProtocolObject } from '@agent-exchange/protocol'
 import type { Clock } from '@agent-exchange/server/clock'
 import type { PeriodicTask } from '@agent-exchange/server/periodic'
 import { recordAccess } from './access-record.ts'
@@ -8,10 +8,16 @@ import { deleteDueContent } from './open-content-store.ts'
 
 const DAY_MS = 86_400_000
 
-/** O-51: when the retention that the sender asked for ends, counted from when the package was opened. */
-export function retentionEnd(object: ProtocolObject, openedAt: Date): Date | undefined {
+type RetentionBegins = DeploymentProfile['O-51']['retention_begins']
+
+/** O-51: when the retention that the sender asked for ends. */
+export function retentionEnd(
+  object: ProtocolObject,
+  times: Readonly<Record<RetentionBegins, Date>>,
+  begins: RetentionBegins,
+): Date | undefined {
   if (object.object_type !== 'reasoning_package') return undefined
-  return new Date(openedAt.getTime() + object.boundaries.retention_days * DAY_MS)
+  return new Date(times[begins].getTime() + object.boundaries.retention_days * DAY_MS)
 }
 
 /** Deletes content on time. Any instance may run it: each content is deleted once. */

@@ -241,4 +241,16 @@ export const packagePoints = {
       ),
     },
   }),
+  'O-51': openPoint({
+    meaning:
+      'When the retention that a sender asks for begins at the recipient. Not in the specification’s list of open points.',
+    why: 'A recipient keeps content from when it opened the package, so that the days count in which it can be read. The recipient decides: the exchange does not see content.',
+    settings: {
+      retention_begins: oneOf(
+        ['opened', 'accepted'],
+        'opened',
+        'when the recipient opened the package, or when the exchange accepted it',
+      ),
+    },
+  }),
 }

@@ -3,10 +3,17 @@ import type { OpenPointId } from './open-points.ts'
 import { createProfile, DEFAULT_PROFILE, type DeploymentProfile, type ProfileResult } from './profile.ts'
 
 /**
- * Open points that say what a judge of signatures and contents trusts. Each agent and each verifier sets them for
- * itself: the operator of the exchange is the adversary there.
+ * Open points that say what a judge of signatures and contents trusts, and how a recipient keeps content. Each agent and
+ * each verifier sets them for itself: the operator of the exchange is the adversary there.
  */
-export const TRUST_CHOICE_IDS = ['O-17', 'O-22', 'O-35', 'O-46', 'O-47'] as const satisfies OpenPointId[]
+export const TRUST_CHOICE_IDS = [
+  'O-17',
+  'O-22',
+  'O-35',
+  'O-46',
+  'O-47',
+  'O-51',
+] as const satisfies OpenPointId[]
 
 export type TrustChoices = Pick<DeploymentProfile, (typeof TRUST_CHOICE_IDS)[number]>
 

@@ -17,17 +17,10 @@ export function notDisclosed(counted: readonly CountedPackage[]): ThreadStory['n
 }
 
 /** Retention and forwarding as senders ask for them. Nothing proves that a recipient obeys. */
-export function handlingOf(counted: readonly CountedPackage[], now: Date): readonly Handling[] {
-  const today = now.toISOString().slice(0, 10)
+export function handlingOf(counted: readonly CountedPackage[]): readonly Handling[] {
   return counted.filter(isOf('reasoning_package')).map(({ object, source }) => {
     const { retention_days: retentionDays, forwarding_allowed: forwardingAllowed } = object.boundaries
     const keepUntil = dayAfter(source.at, retentionDays)
-    return {
-      source,
-      retentionDays,
-      forwardingAllowed,
-      ...(keepUntil !== undefined && { keepUntil }),
-      isPast: keepUntil !== undefined && keepUntil < today,
-    }
+    return { source, retentionDays, forwardingAllowed, ...(keepUntil !== undefined && { keepUntil }) }
   })
 }

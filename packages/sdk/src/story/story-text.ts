@@ -123,14 +123,9 @@ function factLines(fact: StoryFact, lines: StoryLines): string[] {
 }
 
 function handlingLines(handling: Handling, lines: StoryLines): string[] {
-  const { source, retentionDays, forwardingAllowed, keepUntil, isPast } = handling
-  const until =
-    keepUntil === undefined
-      ? ''
-      : isPast
-        ? `, so until ${keepUntil}, which is past`
-        : `, so until ${keepUntil}`
+  const { source, retentionDays, forwardingAllowed, keepUntil } = handling
+  const until = keepUntil === undefined ? '' : ` (on ${keepUntil} at the earliest)`
   return lines.item(
-    `${lines.name(source.by.organizationId)} asks to keep ${lines.cite(source)} for ${retentionDays} days${until}; forwarding ${forwardingAllowed ? 'allowed' : 'not allowed'}`,
+    `${lines.name(source.by.organizationId)} asks to delete ${lines.cite(source)} ${retentionDays} days after opening it${until}; forwarding ${forwardingAllowed ? 'allowed' : 'not allowed'}`,
   )
 }

@@ -127,9 +127,8 @@ export interface Handling {
   readonly source: Source
   readonly retentionDays: number
   readonly forwardingAllowed: boolean
-  /** Last day on which the sender allows the content to be kept, counted from when it was sent. */
+  /** The last day on which the content may be kept, if the recipient opened it when it was sent (O-51). */
   readonly keepUntil?: string
-  readonly isPast: boolean
 }
 
 export type UnreadableReason =

@@ -61,7 +61,7 @@ export function threadStory(thread: ThreadObjects, now: Date): ThreadStory {
       .toReversed(),
     notDisclosed: notDisclosed(counted),
     versions: versions.toReversed(),
-    handling: handlingOf(counted, now).toReversed(),
+    handling: handlingOf(counted).toReversed(),
     conversation: conversationOf(packages, { reader, now }),
     olderPackages: thread.olderPackages ?? 0,
   }
