@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { copyFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, test } from 'node:test'
@@ -49,7 +49,7 @@ async function place(change: Partial<PolicyEnvelope> = {}): Promise<Place> {
   const folder = mkdtempSync(join(tmpdir(), 'aex-examples-'))
   cleanup.defer(() => rmSync(folder, { recursive: true }))
   linkPackages(folder)
-  for (const name of readdirSync(EXAMPLES)) copyFileSync(join(EXAMPLES, name), join(folder, name))
+  cpSync(EXAMPLES, folder, { recursive: true })
   writeFileSync(join(folder, 'cert.pem'), tls.certificate)
   writeFileSync(join(folder, 'key.pem'), tls.key, { mode: 0o600 })
   const identity = { organizationId: randomId('org_ex'), agentId: randomId('agent_ex') }
