@@ -20,7 +20,7 @@ export const gatewayProblems = {
     ...exchangeProblems.not_permitted,
     title: 'The system may not do this',
     advice:
-      'details.verb names what is missing. An administrator decides what a system may do: aex gateway system add --verbs.',
+      'details.verb names what is missing. An administrator decides what a system may do: aex gateway system add NAME --may VERBS.',
   },
   resource_not_found: {
     ...exchangeProblems.resource_not_found,

@@ -21,7 +21,7 @@ function run({ name, input }: CallRequest): unknown {
   return operation(session, input)
 }
 
-/** Closes a session that was lost. A token that is not there is looked for anew by the next call. */
+/** Closes a session that was lost. The next call looks for a missing token again. */
 function attempt(request: CallRequest): unknown {
   try {
     return run(request)

@@ -112,7 +112,7 @@ export const EVENT_MUTANTS: readonly Mutant[] = [
   { id: 'EVT-10', does: 'shows the newest first', mutate: items((all) => all.toReversed()) },
   {
     id: 'EVT-11',
-    does: 'acknowledges anew at each retry',
+    does: 'acknowledges each retry with a new time',
     mutate: () => {
       let count = 0
       return bodies(['acknowledgeNotification'], (body) => ({

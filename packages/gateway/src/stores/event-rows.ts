@@ -176,7 +176,7 @@ export async function listGaps(db: Queries, agentId: string): Promise<Gap[]> {
   return rows.map(toGap)
 }
 
-/** Where an event stands in the stream. */
+/** The sequence of an event in its stream. */
 export async function sequenceOf(tx: Queries, agentId: string, eventId: string): Promise<number> {
   const [row] = await tx<{ sequence: number }[]>`
     select sequence from agent_event where agent_id = ${agentId} and event_id = ${eventId}`

@@ -130,7 +130,6 @@ function received(
 }
 
 /** The exchange is away: no fault of the package or the handler, so it does not count as an attempt. */
-/** Not the fault of the package: it waits. */
 function isOutage(error: unknown): boolean {
   if (!(error instanceof ExchangeError)) return false
   const { code, retryable } = error

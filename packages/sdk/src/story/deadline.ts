@@ -11,7 +11,7 @@ export function deadlineAt(text: string | undefined, now: Date): Deadline | unde
   return { at: text, isOverdue: distance < 0, days: Math.floor(Math.abs(distance) / DAY_MS) }
 }
 
-/** The day that is so many days after an instant, as YYYY-MM-DD in UTC; undefined beyond the calendar of Date. */
+/** The day that follows an instant by a number of days, as YYYY-MM-DD in UTC; undefined beyond the calendar of Date. */
 export function dayAfter(instant: string, days: number): string | undefined {
   const at = new Date(Date.parse(instant) + days * DAY_MS)
   return Number.isNaN(at.getTime()) ? undefined : at.toISOString().slice(0, 10)

@@ -43,7 +43,7 @@ export function createStoryLines(story: ThreadStory, { names = {} }: StoryTextOp
       items.length > MAXIMUM_LISTED
         ? `${items.slice(0, MAXIMUM_LISTED).map(visibleText).join(', ')} and ${items.length - MAXIMUM_LISTED} more`
         : items.map(visibleText).join(', '),
-    /** At most so many of a list that belongs to one item, each as a line. */
+    /** The first entries of a list that belongs to one item, each as a line. */
     some: <Item>(items: readonly Item[], render: (item: Item) => string): string[] => [
       ...items.slice(0, MAXIMUM_LISTED).map(render),
       ...(items.length > MAXIMUM_LISTED ? [`and ${items.length - MAXIMUM_LISTED} more`] : []),

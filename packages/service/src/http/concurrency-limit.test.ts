@@ -73,7 +73,7 @@ test('[O-13] at the limit of all, organizations that wait are served one after t
   assert.deepEqual(order, ['a1', 'a2', 'a3', 'b1', 'c1', 'a4', 'b2'])
 })
 
-test('[O-13] who waits for others, and not for itself, is told that the exchange is overloaded', async () => {
+test('[O-13] an organization below its own limit that waits too long gets service_overloaded', async () => {
   const limit = createConcurrencyLimit({ ...rules, total: 2, waitMilliseconds: 5 })
   const { ends, start } = work()
   const busy = [limit('org_a', start), limit('org_a', start)]

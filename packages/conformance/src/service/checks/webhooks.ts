@@ -116,7 +116,7 @@ const keys: Check = {
   },
 }
 
-/** Repetitions of one delivery: ids and body stay, the attempt rises, each is signed anew. */
+/** Repetitions of one delivery: ids and body stay, the attempt rises, each has its own signature. */
 function requireRepeated(first: ReceivedWebhook, next: ReceivedWebhook): void {
   for (const name of ['svc-delivery-id', 'svc-event-id'])
     same(next.headers[name], first.headers[name], `${name} of a repeated delivery`)
