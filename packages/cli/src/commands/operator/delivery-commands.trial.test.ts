@@ -211,7 +211,10 @@ test('[EVT-13] keys: listed with their endpoints, rotated, revoked', async () =>
   assert.equal(unexplained.code, 1)
   const revoked = await json('keys', 'revoke', String(old?.['key_id']), '--reason', 'drill')
   const table = await aex('keys', 'list')
-  assert.match(table.stdout, /^KEY_ID +STATUS +VALID_FROM +VALID_UNTIL +ENDPOINTS +REVOKED_AT +STANDBY +HELD_IN\n/)
+  assert.match(
+    table.stdout,
+    /^KEY_ID +STATUS +VALID_FROM +VALID_UNTIL +ENDPOINTS +REVOKED_AT +STANDBY +HELD_IN\n/,
+  )
   assert.match(table.stdout, new RegExp(`${String(old?.['key_id'])} +revoked .* 0 +20`))
   const before = receiver.received.length
   await sendPackage(sender, owner)
