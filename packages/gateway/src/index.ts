@@ -16,3 +16,5 @@ export { addPushEndpoint, listPushEndpoints, removePushEndpoint } from './push/p
 export { listPolicies, putPolicy, removePolicy } from './policies/agent-policies.ts'
 export { addSystem, listSystems, revokeSystem, type CompanySystem } from './systems/api-keys.ts'
 export { ALL_AGENTS, isVerb, VERBS, type Verb } from './systems/verbs.ts'
+export { ApprovalProblem, type ApprovalProblemCode } from './approvals/approval-problem.ts'
+export { openPasskeys, type Passkeys, type SignedInPerson } from './approvals/passkeys.ts'

@@ -1,0 +1,19 @@
+/** Limits of passkeys, approvals and rules. */
+
+/** A registration needs a sign-in that is at most this old. */
+export const FRESH_SIGN_IN_MS = 600_000
+
+/** How long a challenge can be answered. */
+export const CHALLENGE_MS = 300_000
+
+/** Open challenges of one person and purpose. */
+export const MAXIMUM_OPEN_CHALLENGES = 20
+
+/** Open sign-ins of everybody: whoever reaches the page can start one. */
+export const MAXIMUM_OPEN_SIGN_INS = 10_000
+
+export const MAXIMUM_PASSKEYS_OF_PERSON = 10
+export const MAXIMUM_PASSKEY_NAME_CHARACTERS = 100
+
+/** Length of one member of a browser's answer. */
+export const MAXIMUM_ANSWER_CHARACTERS = 8_192
