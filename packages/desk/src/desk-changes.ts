@@ -15,5 +15,5 @@ export function deskChanges(agent: DeskAgent, seen: string | null): LiveContent 
     await agent.fetchEvents()
     return agent.summary()
   }
-  return { topic: 'desk', read, seen: seen ?? undefined }
+  return { topic: `desk ${agent.identity.agentId}`, read, seen: seen ?? undefined }
 }

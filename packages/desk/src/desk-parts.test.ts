@@ -9,14 +9,16 @@ import {
   REMEMBERED_LINKS,
   SESSION_VALID_MS,
 } from './desk-limits.ts'
-import { routeOf } from './desk-routes.ts'
-import { createDeskSessions, type DeskSessions } from './desk-sessions.ts'
+import { AGENT_ROUTES, routeOf as routeIn } from './desk-routes.ts'
+import { createFolderSessions, type FolderSessions } from './folder-sessions.ts'
 import { createPassphraseTries, TooManyTries } from './passphrase-tries.ts'
 import { formParts, membersFrom } from './schema-form.ts'
 
+const routeOf = (method: string, path: string) => routeIn(AGENT_ROUTES, method, path)
+
 test('a link signs in once, and says why it does not any more', () => {
   let now = 0
-  const sessions = createDeskSessions(() => now)
+  const sessions = createFolderSessions(() => now)
   assert.deepEqual(sessions.enter(''), { fault: 'unknown' })
   const link = sessions.newLink()
   assert.deepEqual(sessions.enter(`${link}x`), { fault: 'unknown' })
@@ -28,9 +30,7 @@ test('a link signs in once, and says why it does not any more', () => {
   assert.deepEqual(sessions.enter(replaced), { fault: 'replaced' })
   now += LINK_VALID_MS + 1
   assert.deepEqual(sessions.enter(next), { fault: 'expired' })
-  assert.ok(sessions.isCsrfToken(session, sessions.csrfToken(session)))
-  const other = entered(sessions)
-  assert.ok(!sessions.isCsrfToken(session, sessions.csrfToken(other)), 'bound to its session')
+  assert.equal(sessions.since(session), new Date(0).toISOString())
   for (let count = 0; count < REMEMBERED_LINKS; count++) entered(sessions)
   assert.deepEqual(sessions.enter(link), { fault: 'unknown' }, 'a limited number is remembered')
   now += SESSION_VALID_MS
@@ -39,7 +39,7 @@ test('a link signs in once, and says why it does not any more', () => {
 })
 
 test('the number of sessions is limited; the oldest ends', () => {
-  const sessions = createDeskSessions(() => 0)
+  const sessions = createFolderSessions(() => 0)
   const all = Array.from({ length: MAXIMUM_SESSIONS + 1 }, () => entered(sessions))
   assert.deepEqual(
     all.map((session) => sessions.isValid(session)),
@@ -47,7 +47,7 @@ test('the number of sessions is limited; the oldest ends', () => {
   )
 })
 
-function entered(sessions: DeskSessions, link = sessions.newLink()): string {
+function entered(sessions: FolderSessions, link = sessions.newLink()): string {
   const made = sessions.enter(link)
   return 'session' in made ? made.session : ''
 }

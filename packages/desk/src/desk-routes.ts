@@ -1,68 +1,67 @@
 import { resourceId, validatorOf } from '@agent-exchange/protocol'
 import { answerPage, makeAnswer } from './answer-page.ts'
 import { decide } from './decide.ts'
-import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
+import { pathTo, type AgentRoute, type DeskAnswer, type DeskCall } from './desk-call.ts'
+import { CONTENT_ROLES, DESK_ROLES, EVIDENCE_ROLES, type DeskRoles } from './desk-person.ts'
 import { draftPage } from './draft-page.ts'
 import { draftsPage } from './drafts-page.ts'
 import { capsuleFile, evidencePage } from './evidence-page.ts'
-import { overviewPage } from './overview-page.ts'
 import { orSentDraft } from './sent-draft-page.ts'
 import { packagePage } from './package-page.ts'
+import { startPage } from './start-page.ts'
 import { storyPage } from './story-page.ts'
 
-type Handler = (call: DeskCall) => Promise<DeskAnswer>
-
-interface Route {
-  readonly method: 'GET' | 'POST'
-  readonly path: RegExp
-  readonly handle: Handler
-}
-
-/** Ids of threads and drafts, and nothing else. */
+/** Ids of threads, drafts and people, and nothing else. */
 const ID = '([A-Za-z0-9_-]{1,200})'
 /** A percent-encoded id of a package (O-14), decoded and validated in `idIn`. */
 const PACKAGE_ID = '([^/]{1,600})'
-const route = (method: Route['method'], path: string, handle: Handler): Route => ({
-  method,
-  path: new RegExp(`^${path.replace(':id', ID).replace(':package_id', PACKAGE_ID)}$`, 'u'),
-  handle,
-})
 
-const ROUTES: readonly Route[] = [
-  route('GET', '/', overviewPage),
-  route('GET', '/threads/:id', storyPage),
-  route('GET', '/packages/:package_id', packagePage),
-  route('POST', '/packages/:package_id/open', open),
-  route('POST', '/packages/:package_id/revoke', revoke),
-  route('GET', '/packages/:package_id/answer', (call) => answerPage(call)),
-  route('POST', '/packages/:package_id/answer', makeAnswer),
-  route('GET', '/drafts', draftsPage),
+const route = (
+  method: AgentRoute['method'],
+  path: string,
+  roles: DeskRoles,
+  handle: AgentRoute['handle'],
+): AgentRoute => ({ method, path, roles, handle })
+
+/** Every page of an agent, with the roles that may use it. */
+export const AGENT_ROUTES: readonly AgentRoute[] = [
+  route('GET', '/', DESK_ROLES, startPage),
+  route('GET', '/threads/:id', CONTENT_ROLES, storyPage),
+  route('GET', '/packages/:package_id', CONTENT_ROLES, packagePage),
+  route('POST', '/packages/:package_id/open', ['planner'], open),
+  route('POST', '/packages/:package_id/revoke', ['planner'], revoke),
+  route('GET', '/packages/:package_id/answer', ['planner'], (call) => answerPage(call)),
+  route('POST', '/packages/:package_id/answer', ['planner'], makeAnswer),
+  route('GET', '/drafts', CONTENT_ROLES, draftsPage),
   route(
     'GET',
     '/drafts/:id',
+    CONTENT_ROLES,
     orSentDraft((call) => draftPage(call)),
   ),
-  route('POST', '/drafts/:id/decide', orSentDraft(decide)),
-  route('POST', '/drafts/:id/send', orSentDraft(send)),
-  route('POST', '/drafts/:id/discard', orSentDraft(discard)),
-  route('GET', '/evidence/:package_id', evidencePage),
-  route('GET', '/evidence/:package_id/capsule.json', capsuleFile),
+  route('POST', '/drafts/:id/decide', ['approver'], orSentDraft(decide)),
+  route('POST', '/drafts/:id/send', ['planner', 'approver'], orSentDraft(send)),
+  route('POST', '/drafts/:id/discard', ['planner'], orSentDraft(discard)),
+  route('GET', '/evidence/:package_id', EVIDENCE_ROLES, evidencePage),
+  route('GET', '/evidence/:package_id/capsule.json', EVIDENCE_ROLES, capsuleFile),
 ]
 
-/** The handler of an address, with the id in it. */
-export function routeOf(
+/** The route of an address, with the id in it. */
+export function routeOf<Found extends Pick<AgentRoute, 'method' | 'path'>>(
+  routes: readonly Found[],
   method: string,
   path: string,
-): { readonly handle: Handler; readonly id: string } | 'wrong_method' | undefined {
-  const found = ROUTES.filter((each) => idIn(each, path) !== undefined)
+): { readonly route: Found; readonly id: string } | 'wrong_method' | undefined {
+  const found = routes.filter((each) => idIn(each.path, path) !== undefined)
   const exact = found.find((each) => each.method === method)
-  if (exact) return { handle: exact.handle, id: idIn(exact, path) ?? '' }
+  if (exact) return { route: exact, id: idIn(exact.path, path) ?? '' }
   return found.length > 0 ? 'wrong_method' : undefined
 }
 
-/** The id in a path that the route matches; empty if the route has none. */
-function idIn(from: Route, path: string): string | undefined {
-  const [matched, encoded] = from.path.exec(path) ?? []
+/** The id in a path that the template matches; empty if the template has none. */
+function idIn(template: string, path: string): string | undefined {
+  const pattern = template.replace(':id', ID).replace(':package_id', PACKAGE_ID)
+  const [matched, encoded] = new RegExp(`^${pattern}$`, 'u').exec(path) ?? []
   if (matched === undefined || encoded === undefined) return matched && ''
   const id = decoded(encoded)
   return validatorOf(resourceId).accepts(id) ? id : undefined

@@ -1,5 +1,13 @@
 /** English of the story and of the first page. `STORY_HEADINGS` and the other words of a story are in the SDK. */
 export const TEXTS = {
+  desk: 'Desk',
+  evidenceOnly:
+    'You see who exchanged packages when, and the evidence of it. Content is not shown to auditors.',
+  administratorOnly:
+    'You manage people and sessions of this gateway. To read conversations you need the role reader, planner or approver.',
+  showAgent: 'Show',
+  agentLabel: 'Agent',
+  signOut: 'Sign out',
   waiting: 'Waiting for you',
   conversations: 'Conversations',
   answersDue: 'Answers that you owe',

@@ -1,11 +1,11 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { NotificationEnvelope } from '@agent-exchange/protocol'
 import { ExchangeError } from '@agent-exchange/sdk'
 import { approveDraft, readAddressBook, readAgentDefaults } from '@agent-exchange/sdk/internal/node'
 import type { FolderAgent } from '@agent-exchange/sdk/node'
-import type { DeskAgent, ThreadSummary, WaitingWork } from './desk-agent.ts'
-import { POLL_WAIT_MS, SHOWN_EVENTS, SHOWN_THREADS } from './desk-limits.ts'
+import type { DeskAgent, WaitingWork } from './desk-agent.ts'
+import { POLL_WAIT_MS } from './desk-limits.ts'
+import { threadsOfInbox } from './threads-of-inbox.ts'
 
 /** The agent of a folder, for one person on this machine. */
 export function folderDeskAgent(agent: FolderAgent): DeskAgent {
@@ -24,7 +24,7 @@ export function folderDeskAgent(agent: FolderAgent): DeskAgent {
       drafts: await fileTimes(files.drafts),
     }),
     waiting: () => waitingWork(agent),
-    threads: () => threadsOf(agent),
+    threads: () => threadsOfInbox(agent.inbox()),
     isKnownThread: async (threadId) => (await agent.threads()).includes(threadId),
     thread: agent.thread,
     package: (packageId, signal) =>
@@ -82,30 +82,6 @@ async function fetchEvents(agent: FolderAgent): Promise<string | undefined> {
     ).unref()
   })
   return Promise.race([polled, waited])
-}
-
-/** Threads of the stored events, newest first. */
-async function threadsOf(agent: FolderAgent): Promise<readonly ThreadSummary[]> {
-  const inbox = agent.inbox()
-  const states = ['pending', 'processed', 'set_aside'] as const
-  const listed = await Promise.all(states.map((state) => inbox.list(state, SHOWN_EVENTS, 'newest')))
-  const events = listed
-    .flat()
-    .map(({ body, state }) => ({ event: JSON.parse(body) as NotificationEnvelope, state }))
-    .toSorted((left, right) => right.event.sequence - left.event.sequence)
-  const threads = Map.groupBy(events, ({ event }) => event.thread_id)
-  return [...threads].slice(0, SHOWN_THREADS).flatMap(([threadId, found]) => {
-    const [newest] = found
-    if (!newest) return []
-    return [
-      {
-        threadId,
-        packages: new Set(found.map(({ event }) => event.package_id)).size,
-        last: newest.event,
-        pending: found.filter(({ state }) => state === 'pending').length,
-      },
-    ]
-  })
 }
 
 async function fileTimes(folder: string): Promise<readonly (readonly [string, number])[]> {

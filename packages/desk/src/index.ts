@@ -1,2 +1,15 @@
 export type { DeskAgent, DraftDecision, ThreadSummary, WaitingWork } from './desk-agent.ts'
+export { createDeskApp, type DeskApp, type DeskAppOptions, type DeskFile } from './desk-app.ts'
+export type { DeskAnswer, DeskPage, HostCall, HostRoute } from './desk-call.ts'
+export type { DeskHost, DeskSession, DeskSessions, EntranceRequest } from './desk-host.ts'
+export {
+  CONTENT_ROLES,
+  DESK_ROLES,
+  EVIDENCE_ROLES,
+  hasOneOf,
+  type DeskPerson,
+  type DeskRole,
+  type DeskRoles,
+} from './desk-person.ts'
 export { DeskPortUnusable, startDesk, type Desk, type DeskOptions } from './desk-server.ts'
+export { threadsOfInbox } from './threads-of-inbox.ts'

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { csrfToken, equalsInConstantTime, isCsrfToken } from '@agent-exchange/web'
+import { equalsInConstantTime } from '@agent-exchange/web'
 import { LINK_VALID_MS, MAXIMUM_SESSIONS, REMEMBERED_LINKS, SESSION_VALID_MS } from './desk-limits.ts'
 
 const SECRET_BYTES = 32
@@ -8,17 +8,18 @@ const SECRET_BYTES = 32
 export type LinkFault = 'used' | 'expired' | 'replaced' | 'unknown'
 
 /** Who may use the desk: the browser that first opened the printed link. Kept in memory, so a restart ends it. */
-export interface DeskSessions {
+export interface FolderSessions {
   /** Secret of a new link. An earlier link becomes invalid. */
   newLink(): string
   /** Exchanges the secret of the link for a session, once. */
   enter(secret: string): { readonly session: string } | { readonly fault: LinkFault }
   isValid(session: string | undefined): session is string
-  csrfToken(session: string): string
-  isCsrfToken(session: string, given: unknown): boolean
+  /** When the session began, in ISO 8601. */
+  since(session: string): string
+  readonly csrfKey: Uint8Array
 }
 
-export function createDeskSessions(now: () => number): DeskSessions {
+export function createFolderSessions(now: () => number): FolderSessions {
   const csrfKey = randomBytes(SECRET_BYTES)
   const sessions = new Map<string, number>()
   let link: { readonly secret: string; readonly until: number } | undefined
@@ -48,7 +49,7 @@ export function createDeskSessions(now: () => number): DeskSessions {
       return { session }
     },
     isValid: (session): session is string => session !== undefined && (sessions.get(session) ?? 0) > now(),
-    csrfToken: (session) => csrfToken(csrfKey, session),
-    isCsrfToken: (session, given) => isCsrfToken(csrfKey, session, given),
+    since: (session) => new Date((sessions.get(session) ?? 0) - SESSION_VALID_MS).toISOString(),
+    csrfKey,
   }
 }
