@@ -1,9 +1,9 @@
-/** `npm run test:conformance`: the conformance kit judges our service, broken ones and validators. */
+/** `npm run test:conformance`: the conformance kit judges our service, broken ones, validators and verifiers. */
 
 import { runParts } from '../shared/trial-parts.ts'
 import { tryMutants, tryService } from './judge-own-service.ts'
 import { tryNaiveServer } from './judge-naive-server.ts'
-import { tryValidators } from './judge-validator.ts'
+import { tryValidators, tryVerifiers } from './judge-validator.ts'
 import { tryCommand } from './run-command.ts'
 
 const HELP = `Runs the conformance kit; exits 1 if our service fails or a broken one passes.
@@ -13,6 +13,7 @@ const HELP = `Runs the conformance kit; exits 1 if our service fails or a broken
   npm run test:conformance -- mutants      one broken rule after the other
   npm run test:conformance -- naive        a server that checks too little
   npm run test:conformance -- objects      validators of objects
+  npm run test:conformance -- capsules     verifiers of capsules
   npm run test:conformance -- command      the command with a configuration file`
 
 const PARTS = {
@@ -20,6 +21,7 @@ const PARTS = {
   mutants: tryMutants,
   naive: tryNaiveServer,
   objects: tryValidators,
+  capsules: tryVerifiers,
   command: tryCommand,
 } as const
 

@@ -17,6 +17,10 @@ export async function readJson(file: string): Promise<ReadResult> {
   } catch (error) {
     return { ok: false, reason: `cannot be read: ${reasonOf(error)}` }
   }
+  return parseJson(bytes)
+}
+
+export function parseJson(bytes: Uint8Array): ReadResult {
   try {
     return { ok: true, value: parseStrictJson(bytes, { maxDepth: DEEPEST }) }
   } catch (error) {

@@ -16,6 +16,13 @@ async function run(...words: string[]) {
   return { code, text: printed.join('\n') }
 }
 
+/** A program that gives every line the same answer. */
+const ALWAYS = (member: string, value: unknown) => [
+  process.execPath,
+  '-e',
+  `require('node:readline').createInterface({ input: process.stdin }).on('line', () => console.log('${JSON.stringify({ [member]: value })}'))`,
+]
+
 const organization = (name: string) => ({
   organization_id: `org_${name}`,
   client_id: `client_${name}`,
@@ -32,7 +39,8 @@ test('list names every requirement with whom it is judged of', async () => {
   assert.equal(code, 0)
   assert.match(text, /^PKG-09 .+ \(service\)$/mu)
   assert.match(text, /^EVT-14 .+ \(agent\)$/mu)
-  assert.match(text, /^AUD-03 .+ \(nobody: .+\)$/mu)
+  assert.match(text, /^AUD-03 .+ \(log, verifier of capsules\)$/mu)
+  assert.match(text, /^OBJ-18 .+ \(nobody: .+\)$/mu)
 })
 
 test('what cannot run exits with 2 and says what to do', async () => {
@@ -70,10 +78,38 @@ test('a validator is judged by the committed objects, and one that accepts all f
     copyFileSync(join(source, kind, name), join(vectors, kind, name))
   }
   const junit = join(folder, 'junit.xml')
-  const { code, text } = await run('objects', '--vectors', vectors, '--junit', junit, '--', 'true')
+  const { code, text } = await run(
+    'objects',
+    '--vectors',
+    vectors,
+    '--junit',
+    junit,
+    '--',
+    ...ALWAYS('valid', true),
+  )
   assert.equal(code, 1)
   assert.match(text, /^✖ OBJ-04/mu)
   assert.match(text, /^✔ OBJ-07/mu)
   assert.match(readFileSync(junit, 'utf8'), /classname="OBJ-04"/u)
-  assert.equal((await run('objects', '--vectors', vectors, '--only', 'OBJ-07', '--', 'true')).code, 0)
+  assert.equal(
+    (await run('objects', '--vectors', vectors, '--only', 'OBJ-07', '--', ...ALWAYS('valid', true))).code,
+    0,
+  )
+})
+
+test('[AUD-03] a verifier that calls every capsule proven fails by the false ones', async () => {
+  const json = join(folder, 'capsules.json')
+  const { code, text } = await run('capsules', '--json', json, '--', ...ALWAYS('word', 'proven'))
+  assert.equal(code, 1)
+  assert.match(text, /^✖ AUD-03/mu)
+  const { results } = JSON.parse(readFileSync(json, 'utf8')) as { results: { verdict: string }[] }
+  const count = (wanted: string) => results.filter(({ verdict }) => verdict === wanted).length
+  assert.ok(count('pass') > 10 && count('fail') > 100, `${count('pass')} right, ${count('fail')} wrong`)
+})
+
+test('a program that ends before it answers is named with its exit code', async () => {
+  const ended = await run('objects', '--', process.execPath, '-e', 'process.exit(7)')
+  assert.equal(ended.code, 2)
+  assert.match(ended.text, /ended with exit code 7 before it answered/u)
+  assert.match((await run('objects', '--', '/absent/program')).text, /could not be started/u)
 })

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { judgeCapsules } from './capsules/judge-capsules.ts'
 import { readConfiguration } from './configuration.ts'
 import { judgeObjects } from './objects/judge-objects.ts'
 import { htmlOf } from './report/html.ts'
@@ -18,7 +19,8 @@ import { judgeService } from './service/judge-service.ts'
 const HELP = `Judges an implementation of the Agent Exchange protocol from outside, by requirement ids.
 
   aex-conformance service BASE_URL --config FILE   a running service, with three organizations
-  aex-conformance objects -- COMMAND [WORD...]     a validator: exits with 0 if the file it gets is valid
+  aex-conformance objects -- COMMAND [WORD...]     a validator, which reads one object a line
+  aex-conformance capsules -- COMMAND [WORD...]    a verifier of capsules, which reads one capsule a line
   aex-conformance list                             every requirement, and of whom it is judged
 
   --only ID        judge these requirements only, such as PKG-09; may be repeated
@@ -57,12 +59,9 @@ export async function runCommand(given: readonly string[], output: Output): Prom
     const [subject, ...rest] = positionals
     if (values.help) return say(output, HELP)
     if (values.list || subject === 'list') return say(output, listOf(REQUIREMENTS))
-    if (subject !== 'service' && subject !== 'objects') throw new Error(HELP)
-    const wanted = wantedRequirements(values.only)
-    const report =
-      subject === 'service'
-        ? await serviceReport(rest, values, wanted, output)
-        : await objectReport(rest, values, wanted)
+    const judge = JUDGES[subject ?? '']
+    if (!judge) throw new Error(HELP)
+    const report = await judge(rest, values, wantedRequirements(values.only), output)
     if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(report, null, 2)}\n`)
     if (values.junit !== undefined) writeFileSync(values.junit, junitOf(report))
     if (values.html !== undefined) writeFileSync(values.html, htmlOf(report))
@@ -75,6 +74,13 @@ export async function runCommand(given: readonly string[], output: Output): Prom
 }
 
 type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS; allowPositionals: true }>>['values']
+
+type Judge = (
+  words: readonly string[],
+  values: Values,
+  requirements: readonly Requirement[],
+  output: Output,
+) => Promise<Report>
 
 async function serviceReport(
   [baseUrl]: readonly string[],
@@ -109,23 +115,32 @@ async function serviceReport(
   return finished('service', service.baseUrl, seed, results, requirements)
 }
 
-async function objectReport(
-  command: readonly string[],
-  values: Values,
-  requirements: readonly Requirement[],
-): Promise<Report> {
-  if (command.length === 0)
-    throw new Error('Name the validator: aex-conformance objects -- COMMAND [WORD...]')
-  const vectors = values.vectors ?? OWN_VECTORS
-  if (!existsSync(vectors))
-    throw new Error(`there are no objects in ${vectors}: name their folder by --vectors`)
-  const results = await judgeObjects({ command, vectors })
-  const wanted = results.filter(({ ids }) => requirements.some(({ id }) => ids.includes(id)))
-  return finished('objects', command.join(' '), 'none', wanted, requirements)
-}
+/** Judges a program that answers lines, by the committed vectors. */
+const programReport =
+  (
+    subject: 'objects' | 'capsules',
+    folder: string,
+    judge: (options: { command: readonly string[]; vectors: string }) => Promise<CheckResult[]>,
+  ): Judge =>
+  async (command, values, requirements) => {
+    if (command.length === 0)
+      throw new Error(`Name the program: aex-conformance ${subject} -- COMMAND [WORD...]`)
+    const vectors = values.vectors ?? join(OWN_VECTORS, folder)
+    if (!existsSync(vectors))
+      throw new Error(`there are no vectors in ${vectors}: name their folder by --vectors`)
+    const results = await judge({ command, vectors })
+    const wanted = results.filter(({ ids }) => requirements.some(({ id }) => ids.includes(id)))
+    return finished(subject, command.join(' '), 'none', wanted, requirements)
+  }
 
 /** The committed vectors of a checkout. */
-const OWN_VECTORS = join(import.meta.dirname, '../../../interop/vectors/objects')
+const OWN_VECTORS = join(import.meta.dirname, '../../../interop/vectors')
+
+const JUDGES: Readonly<Record<string, Judge>> = {
+  service: serviceReport,
+  objects: programReport('objects', 'objects', judgeObjects),
+  capsules: programReport('capsules', '.', judgeCapsules),
+}
 
 function finished(
   subject: Report['subject'],
@@ -162,6 +177,7 @@ const SUBJECT: Readonly<Record<Subject, string>> = {
   agent: 'agent',
   objects: 'validator',
   log: 'log',
+  capsules: 'verifier of capsules',
 }
 
 function listOf(requirements: readonly Requirement[]): string {

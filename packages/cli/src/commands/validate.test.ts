@@ -76,3 +76,17 @@ test('a profile adds its own rules, and a bad profile is refused before anything
   assert.deepEqual([refused.code, refused.stdout], [1, ''])
   assert.match(refused.stderr, /cannot be used:\n {2}\/O-77/)
 })
+
+test('[OBJ-04] --lines answers each line of standard input before it reads the next', async () => {
+  const lines = [exampleObjects.audit_event, { ...exampleObjects.audit_event, hash: 'x' }].map((object) =>
+    JSON.stringify(object),
+  )
+  const { code, stdout } = await runAex(['validate', '--lines'], { input: [...lines, 'no json'].join('\n') })
+  const answers = stdout.trimEnd().split('\n')
+  assert.deepEqual(
+    answers.map((line) => (JSON.parse(line) as { valid: boolean }).valid),
+    [true, false, false],
+  )
+  assert.equal(code, 1)
+  assert.match((await aexHere('validate')).stderr, /Name the files to validate/u)
+})

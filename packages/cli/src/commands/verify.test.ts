@@ -279,3 +279,21 @@ test('a file above the limit is not read, and the message says how to allow more
   assert.equal(allowed.code, 2)
   assert.doesNotMatch(allowed.stdout + allowed.stderr, /--maximum-size/u)
 })
+
+test('[AUD-03] --lines answers each capsule with its word, and an unreadable line too', async () => {
+  const lines = [
+    JSON.stringify({ capsule, policy: policyText }),
+    JSON.stringify({ capsule, policy: null }),
+    JSON.stringify({
+      capsule: JSON.parse(readFileSync(contradictory, 'utf8')) as object,
+      policy: policyText,
+    }),
+    'no json',
+  ]
+  const { stdout } = await runAex(['verify', '--lines'], { input: lines.join('\n') })
+  const answers = stdout.trimEnd().split('\n')
+  assert.deepEqual(
+    answers.map((line) => (JSON.parse(line) as { word: string }).word),
+    ['proven', 'consistent', 'broken', 'unreadable'],
+  )
+})

@@ -14,6 +14,7 @@ import { Command, Option } from 'commander'
 import type { CollectedEvidence } from '../agent/capsule-evidence.ts'
 import { CommandFailure } from '../failure.ts'
 import { readInputs, sortPolicies, withInputOptions, type EvidenceInputs } from '../verify/evidence-inputs.ts'
+import { verifyLines } from '../verify/verify-lines.ts'
 import { verdictDocument, verdictText } from '../verify/print-verdict.ts'
 import { readBounded } from '../verify/read-bounded.ts'
 import { readerOf } from '../verify/read-names.ts'
@@ -32,6 +33,7 @@ Examples:
       --fingerprint agent_cars=FINGERPRINT
   $ aex verify capsule.json --require unpinned --json
   $ aex verify --page verify.html
+  $ aex verify --lines < capsules.jsonl
 
 The policy is a C2SP tlog-policy: the log keys and witnesses that you trust. Write
 it with aex log policy, and not from what the author of the capsule says. --policy
@@ -55,6 +57,7 @@ interface VerifyOptions extends EvidenceInputs {
   readonly html?: string
   readonly page?: string
   readonly json?: boolean
+  readonly lines?: boolean
 }
 
 export function verifyCommand(): Command {
@@ -75,6 +78,10 @@ export function verifyCommand(): Command {
     .option('--html <file>', 'write a report for printing')
     .option('--page <file>', 'write the verifier as one web page that works offline')
     .option('--json', 'print one JSON document')
+    .option(
+      '--lines',
+      'read {"capsule":…,"policy":…} a line from standard input, and answer each with a line of JSON',
+    )
     .addHelpText('after', EXAMPLES)
   return withInputOptions(command).action(verify)
 }
@@ -90,6 +97,7 @@ async function verify(file: string | undefined, options: VerifyOptions): Promise
 
 async function verifyFile(file: string | undefined, options: VerifyOptions): Promise<void> {
   const { page, html, json } = options
+  if (options.lines) return verifyLines(options)
   if (file === undefined && page === undefined) throw new CommandFailure('Give the capsule to verify.')
   if (page !== undefined) requireWritable(page, 'The page')
   if (html !== undefined) requireWritable(html, 'The report')

@@ -1,26 +1,23 @@
-import { execFile } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CheckResult } from '../run/check.ts'
+import { type LineProcess, startLineProcess } from '../run/line-process.ts'
 import { isObject, parseObject } from '../wire/wire.ts'
 
 interface Vector {
   readonly name: string
   readonly isValid: boolean
   readonly ids: readonly string[]
-  readonly object: unknown
+  readonly object: Readonly<Record<string, unknown>>
 }
 
 export interface JudgeObjectsOptions {
-  /** A program that exits with 0 if the file it is given is a valid object. */
+  /** A program that reads one object a line and answers each with `{"valid":true}` or `{"valid":false}`. */
   readonly command: readonly string[]
   /** The folder with `valid` and `invalid`. */
   readonly vectors: string
-  readonly onResult?: (result: CheckResult) => void
 }
 
-const TIME_LIMIT_MS = 30_000
 /** Requirements that every valid object shows, each by being accepted. */
 const OF_TYPE: Readonly<Record<string, string>> = {
   reasoning_package: 'OBJ-05',
@@ -32,21 +29,11 @@ const OF_TYPE: Readonly<Record<string, string>> = {
 }
 
 /** Judges a validator by the committed objects: true ones must pass, and each false one must not. */
-export async function judgeObjects(options: JudgeObjectsOptions): Promise<CheckResult[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'aex-conformance-'))
-  try {
-    const results: CheckResult[] = []
-    for (const vector of readVectors(options.vectors)) {
-      const file = join(folder, vector.name)
-      writeFileSync(file, JSON.stringify(vector.object))
-      const result = await judge(vector, [...options.command, file])
-      results.push(result)
-      options.onResult?.(result)
-    }
-    return results
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
+export async function judgeObjects({ command, vectors }: JudgeObjectsOptions): Promise<CheckResult[]> {
+  await using validator = startLineProcess(command)
+  const results: CheckResult[] = []
+  for (const vector of readVectors(vectors)) results.push(await judge(vector, validator))
+  return results
 }
 
 function readVectors(folder: string): Vector[] {
@@ -70,27 +57,17 @@ function readVectors(folder: string): Vector[] {
   ]
 }
 
-async function judge(
-  { name, isValid, ids, object }: Vector,
-  command: readonly string[],
-): Promise<CheckResult> {
+async function judge({ name, isValid, ids, object }: Vector, validator: LineProcess): Promise<CheckResult> {
   const started = performance.now()
-  const [program = '', ...words] = command
-  const code = await new Promise<number>((resolve, reject) => {
-    execFile(program, words, { timeout: TIME_LIMIT_MS }, (error) => {
-      if (!error) resolve(0)
-      else if (typeof error.code === 'number') resolve(error.code)
-      else reject(new Error(`${program} could not be started: ${error.message}`))
-    })
-  })
-  const isRight = (code === 0) === isValid
+  const { valid: answer } = await validator.ask(object)
+  const isRight = answer === isValid
   return {
     name: `objects/${isValid ? 'valid' : 'invalid'}/${name}`,
     ids: [...new Set(ids)],
     title: isValid ? `${name} is accepted` : `${name} is refused`,
     verdict: isRight ? 'pass' : 'fail',
     ...(!isRight && {
-      reason: `${isValid ? 'a valid' : 'an invalid'} ${String(isObject(object) && object['object_type'])} ended with exit code ${code}`,
+      reason: `${isValid ? 'a valid' : 'an invalid'} ${String(object['object_type'])} got valid: ${JSON.stringify(answer) ?? 'no answer'}`,
     }),
     milliseconds: Math.round(performance.now() - started),
     openPoints: [],

@@ -1,10 +1,10 @@
-import type { Requirement } from '../requirements/requirement.ts'
+import type { Requirement, Subject } from '../requirements/requirement.ts'
 import type { CheckResult } from '../run/check.ts'
 import { type RequirementVerdict, verdictsOf } from '../run/verdicts.ts'
 
 /** Everything that the forms of a report show. */
 export interface Report {
-  readonly subject: 'service' | 'objects'
+  readonly subject: Subject
   /** The address or command that was judged. */
   readonly judged: string
   readonly version: string

@@ -1,4 +1,4 @@
-import { inService, type Requirement, unseen } from './requirement.ts'
+import { inService, type Requirement } from './requirement.ts'
 
 export const EVENT_REQUIREMENTS: readonly Requirement[] = [
   inService(
@@ -34,9 +34,10 @@ export const EVENT_REQUIREMENTS: readonly Requirement[] = [
   inService('EVT-15', 'An endpoint is active at once, with a signing key from the directory.'),
   inService('AUD-01', 'Evidence is for the parties, free of content, and made of audit events.'),
   inService('AUD-02', 'The audit events that answers name are in evidence.'),
-  unseen(
-    'AUD-03',
-    'Nobody changes or removes an audit record.',
-    'a caller has no operation to change one; that the stored rows resist is for the operator to show',
-  ),
+  {
+    id: 'AUD-03',
+    sentence: 'A log only appends, and a record that was changed or left out of evidence is noticed.',
+    judgedOf: ['log', 'capsules'],
+    unseen: 'that the stored rows resist a change is for the operator to show',
+  },
 ]

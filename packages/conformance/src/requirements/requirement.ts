@@ -1,5 +1,5 @@
 /** Whom a requirement can be judged of from outside. */
-export type Subject = 'service' | 'agent' | 'objects' | 'log'
+export type Subject = 'service' | 'agent' | 'objects' | 'log' | 'capsules'
 
 export interface Requirement {
   readonly id: string
