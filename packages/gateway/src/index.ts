@@ -17,4 +17,18 @@ export { listPolicies, putPolicy, removePolicy } from './policies/agent-policies
 export { addSystem, listSystems, revokeSystem, type CompanySystem } from './systems/api-keys.ts'
 export { ALL_AGENTS, isVerb, VERBS, type Verb } from './systems/verbs.ts'
 export { ApprovalProblem, type ApprovalProblemCode } from './approvals/approval-problem.ts'
+export {
+  addRule,
+  listRules,
+  removeRule,
+  type ApprovalRule,
+  type RuleTerms,
+} from './approvals/approval-rules.ts'
+export { MAXIMUM_APPROVERS_OF_RULE, MAXIMUM_PEOPLE_OF_RULE } from './approvals/approval-limits.ts'
+export { addDelegation, endDelegation, listDelegations } from './approvals/delegations.ts'
+export {
+  verifyStoredApproval,
+  type StoredApproval,
+  type StoredApprovalVerdict,
+} from './approvals/verify-stored-approval.ts'
 export { openPasskeys, type Passkeys, type SignedInPerson } from './approvals/passkeys.ts'

@@ -6,8 +6,8 @@
  */
 
 export { agentFingerprint } from './agent-keys/fingerprint.ts'
-export type { Approver } from './drafts/approval.ts'
-export { isDraftId } from './drafts/draft-document.ts'
+export type { DraftApprovals, DraftSubject } from './drafts/draft-approvals.ts'
+export { isDraftId, type DraftDocument } from './drafts/draft-document.ts'
 export { MAXIMUM_OPEN_DRAFTS, MAXIMUM_SENT_DRAFTS } from './drafts/draft-limits.ts'
 export {
   draftRecord,
@@ -53,3 +53,5 @@ export { rememberedUrl } from './receive/endpoint.ts'
 export { foreignInbox } from './receive/inbox-rules.ts'
 export { missingRanges, withoutSequence } from './receive/sequence-ranges.ts'
 export { createWebhookHandler } from './receive/webhook-handler.ts'
+export { hasSensitivity } from './policy/prohibited-disclosure.ts'
+export { SENSITIVITIES, type Sensitivity } from './policy/policy-check.ts'

@@ -1,9 +1,9 @@
-import { importPublicJwk, type KeyProvider } from '@agent-exchange/crypto'
+import type { KeyProvider } from '@agent-exchange/crypto'
 import type { Database } from '@agent-exchange/database'
 import { parsePolicy } from '@agent-exchange/log'
 import { connect, type Fetch } from '@agent-exchange/sdk'
-import { openDrafts, type Approver } from '@agent-exchange/sdk/internal'
-import { openAgentDocuments } from '../stores/agent-documents.ts'
+import { openDrafts } from '@agent-exchange/sdk/internal'
+import { passkeyApprovals } from '../approvals/passkey-approvals.ts'
 import { openPostgresDeployment, openPostgresLogState } from '../stores/agent-states.ts'
 import { openPostgresDraftStore } from '../stores/draft-store.ts'
 import { openPostgresKeyStore } from '../stores/key-store.ts'
@@ -17,13 +17,15 @@ export interface AgentDependencies {
   readonly db: Database
   readonly box: SecretBox
   readonly now: () => Date
+  /** AEX_GATEWAY_PUBLIC_URL: passkeys of approvers are bound to its host name. */
+  readonly publicUrl: string
   readonly keyProvider?: KeyProvider
   readonly fetch?: Fetch
 }
 
 /** Connects an agent with its stores in the database. Sends nothing: the exchange may be out of reach. */
 export async function openHostedAgent(
-  { db, box, now, keyProvider, fetch }: AgentDependencies,
+  { db, box, now, publicUrl, keyProvider, fetch }: AgentDependencies,
   { agentId, organizationId, baseUrl, clientId, settings }: RegisteredAgent,
 ): Promise<HostedAgent> {
   const outbox = openPostgresOutbox(db, agentId)
@@ -46,23 +48,8 @@ export async function openHostedAgent(
   })
   const drafts = openDrafts(agent.context, {
     store: openPostgresDraftStore(db, agentId, box),
-    approver: () => readApprover(db, agentId),
+    approvals: passkeyApprovals(db, { agentId, publicUrl }),
     shared: { outbox },
   })
   return { agentId, organizationId, agent, drafts, outbox }
-}
-
-interface ApproverDocument {
-  readonly key_id: string
-  readonly created_at: string
-  readonly approves: Approver['approves']
-  readonly public_jwk: unknown
-}
-
-/** Whose signature under a decision counts. */
-async function readApprover(db: Database, agentId: string): Promise<Approver | undefined> {
-  const found = await openAgentDocuments(db, agentId).read<ApproverDocument>('approver')
-  if (!found) return undefined
-  const publicKey = await importPublicJwk(found.public_jwk, { use: 'signing' })
-  return { keyId: found.key_id, publicKey, createdAt: found.created_at, approves: found.approves }
 }

@@ -17,3 +17,16 @@ export const MAXIMUM_PASSKEY_NAME_CHARACTERS = 100
 
 /** Length of one member of a browser's answer. */
 export const MAXIMUM_ANSWER_CHARACTERS = 8_192
+
+export const MAXIMUM_RULES = 200
+export const MAXIMUM_PEOPLE_OF_RULE = 5
+export const MAXIMUM_APPROVERS_OF_RULE = 50
+
+/** Delegations of everybody that have not ended, and how long one lasts. */
+export const MAXIMUM_DELEGATIONS = 1_000
+export const MAXIMUM_DELEGATION_MS = 92 * 86_400_000
+
+/** Decisions about one draft. */
+export const MAXIMUM_DECISIONS = 50
+
+export const MAXIMUM_REASON_CHARACTERS = 2_000

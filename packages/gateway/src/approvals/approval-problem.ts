@@ -13,6 +13,19 @@ export const APPROVAL_PROBLEMS = {
   passkey_unknown: 'This passkey is not registered here, or it was removed. Use another one.',
   passkey_invalid:
     'The passkey did not confirm this request for this address with your PIN, fingerprint or face. Repeat it with the passkey that you registered here.',
+  not_an_approver:
+    'You may not decide about this draft: it needs a person with the role approver, whom its rules permit, or a delegate of one.',
+  drafter: 'You wrote this draft. Another person has to decide about it.',
+  passkey_too_new:
+    'A draft is decided with a passkey that was registered before it was made. Have it drafted again, or let another person decide.',
+  draft_changed: 'The draft is not the one that you saw. Load the page again and read it.',
+  rule_changed: 'The rules of approval changed since you saw the draft. Load the page again.',
+  decision_unknown: 'Choose to approve or to decline.',
+  reason_missing: 'Give a reason of at most 2,000 characters. It stays inside the company.',
+  decision_limit: 'There are 50 decisions about this draft. Discard it, and have it drafted again.',
+  rule_limit: 'There are 200 rules. Remove one that is not used: aex gateway rule remove.',
+  delegation_limit: 'There are 1,000 delegations that have not ended. End one that is not used.',
+  delegation_time: 'A delegation ends in the future, at most 92 days from now.',
 } as const
 
 export type ApprovalProblemCode = keyof typeof APPROVAL_PROBLEMS

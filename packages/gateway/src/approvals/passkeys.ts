@@ -164,7 +164,7 @@ async function verifiedRegistration(options: Parameters<typeof verifyRegistratio
 /** WebAuthn stores the user handle in the authenticator: a digest tells nobody who it is. */
 const handleOf = (personId: string) => new Uint8Array(createHash('sha256').update(personId).digest())
 
-const credentialOf = ({ passkeyId, transports }: Passkey) => ({
+export const credentialOf = ({ passkeyId, transports }: Passkey) => ({
   id: passkeyId,
   transports: transports as AuthenticatorTransport[],
 })

@@ -54,6 +54,7 @@ export async function openGateway(
     db,
     box,
     now: () => new Date(systemClock.now()),
+    publicUrl: config.publicUrl,
     ...(keyModule && { keyProvider: keyModule }),
     [Symbol.asyncDispose]: () => stop.disposeAsync(),
   }

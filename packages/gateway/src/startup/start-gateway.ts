@@ -71,6 +71,7 @@ export async function startGateway(
       contents,
       log,
       now: () => new Date(clock.now()),
+      publicUrl: config.publicUrl,
       onReport: metrics.onReport,
       ...(config.webhookUrl !== undefined && { webhookUrl: config.webhookUrl }),
       ...(keyModule && { keyProvider: keyModule }),

@@ -62,7 +62,7 @@ export async function startCompanies(): Promise<Companies> {
       const organization = { organization_id: `org_${name}`, name }
       await operate('/organizations', organization)
       const { invitation } = await operate('/invitations', { organization_id: `org_${name}` })
-      const deps = { db: database.db, box: testBox(), now }
+      const deps = { db: database.db, box: testBox(), now, publicUrl: 'http://localhost:8090' }
       const added = await addAgent(deps, {
         invitation: String(invitation),
         agentId: `agent_${name}`,

@@ -1,5 +1,5 @@
 import type { AgentContext } from '../context.ts'
-import { requireApproval, type Approver, type SignedDecision } from './approval.ts'
+import type { DraftApprovals } from './draft-approvals.ts'
 import { draftDigest, draftIdOf, fromDocument, toDocument } from './draft-document.ts'
 import { APPROVAL_MAXIMUM_AGE_MS } from './draft-limits.ts'
 import type { DraftInput, Drafts, DraftState, StoredDraft } from './draft.ts'
@@ -18,8 +18,7 @@ const SHOWN_SENT = 100
 
 export interface DraftsOptions {
   readonly store: DraftStore
-  /** The registered approver, read for each draft. */
-  readonly approver: () => Promise<Approver | undefined>
+  readonly approvals: DraftApprovals
   readonly shared: Pick<SendDependencies, 'outbox' | 'dataSpace'>
   /** How long an approval permits sending. Defaults to 24 hours. */
   readonly approvalMaximumAgeMs?: number
@@ -27,61 +26,55 @@ export interface DraftsOptions {
 
 /** A draft that was read, in the form that is sealed. */
 interface ReadDraft {
-  readonly file: DraftRecord
+  readonly record: DraftRecord
   readonly digest: string
   readonly draft: Draft
-  readonly approver: Approver | undefined
 }
 
 /** The drafts of an agent, over the store that keeps them. */
 export function openDrafts(context: AgentContext, options: DraftsOptions): Drafts {
-  const { store: drafts, shared, approvalMaximumAgeMs = APPROVAL_MAXIMUM_AGE_MS } = options
+  const {
+    store: drafts,
+    approvals,
+    shared,
+    approvalMaximumAgeMs: maximumAgeMs = APPROVAL_MAXIMUM_AGE_MS,
+  } = options
 
   /** The bytes are read once: what is digested here is what is shown, evaluated and sealed. */
-  async function verified(file: DraftRecord): Promise<ReadDraft> {
-    const { draft_id: draftId, content } = file
+  async function verified(record: DraftRecord): Promise<ReadDraft> {
+    const { draft_id: draftId, content } = record
     const digest = await draftDigest(content)
     const { organization_id, agent_id } = content.sender
     const isOwn = organization_id === context.identity.organizationId && agent_id === context.identity.agentId
     if (draftIdOf(digest) !== draftId || !isOwn)
       throw new ExchangeError('draft_altered', { details: { draftId } })
-    const approver = await options.approver()
     const found = fromDocument(content)
-    const required = found.requireApproval === true || approver?.approves === 'every_draft'
+    const required = found.requireApproval === true || (await approvals.isRequired({ record, digest }))
     const draft = { ...found, ...validInput(context, found), requireApproval: required }
-    return { file, digest, draft, approver }
+    return { record, digest, draft }
   }
 
   const read = async (draftId: string) => verified(await drafts.read(draftId))
 
-  function approvalOf({ file, digest, approver }: ReadDraft): Promise<SignedDecision> {
-    return requireApproval({
-      draftId: file.draft_id,
-      draftDigest: digest,
-      decision: file.decision,
-      approver,
-      now: context.now(),
-      maximumAgeMs: approvalMaximumAgeMs,
-    })
-  }
+  const approvalOf = (found: ReadDraft) => approvals.require(found, { now: context.now(), maximumAgeMs })
 
   async function stateOf(found: ReadDraft): Promise<DraftState> {
-    if (!found.file.decision) return needsApproval(found.draft) ? 'waiting' : 'ready'
+    if (!(await approvals.isDecided(found))) return needsApproval(found.draft) ? 'waiting' : 'ready'
     try {
       await approvalOf(found)
       return 'approved'
     } catch (error) {
       if (!(error instanceof ExchangeError)) throw error
-      return error.code === 'approval_declined' ? 'declined' : 'void'
+      return STATES[error.code] ?? 'void'
     }
   }
 
   async function stored(found: ReadDraft): Promise<StoredDraft> {
-    const { file, digest, draft } = found
+    const { record, digest, draft } = found
     const { packageId, threadId, respondsTo, contentType, skill, expiresAt, policy, object } = draft
     return {
-      draftId: file.draft_id,
-      createdAt: file.created_at,
+      draftId: record.draft_id,
+      createdAt: record.created_at,
       digest,
       state: await stateOf(found),
       approvalRequired: needsApproval(draft),
@@ -95,7 +88,7 @@ export function openDrafts(context: AgentContext, options: DraftsOptions): Draft
       ...(expiresAt !== undefined && { expiresAt }),
       policy,
       object,
-      ...(file.decision && { decision: file.decision }),
+      ...(record.decision && { decision: record.decision }),
     }
   }
 
@@ -153,10 +146,10 @@ export function openDrafts(context: AgentContext, options: DraftsOptions): Draft
     async send(draftId, how = {}) {
       const found = await read(draftId)
       // A decision binds, also where none was required.
-      const isDecided = found.file.decision !== undefined
+      const isDecided = await approvals.isDecided(found)
       const approve = async () => {
-        const { approval_reference, decided_at } = await approvalOf(found)
-        return { approved: true, approvalReference: approval_reference, approvedAt: decided_at }
+        const { reference, approvedAt } = await approvalOf(found)
+        return { approved: true, approvalReference: reference, approvedAt }
       }
       const requireApprovalToo = isDecided || found.draft.requireApproval === true
       const draft = { ...found.draft, requireApproval: requireApprovalToo, approve }
@@ -177,6 +170,12 @@ export function openDrafts(context: AgentContext, options: DraftsOptions): Draft
     },
     sent: async (limit = SHOWN_SENT) => (await drafts.sent(limit)).map(toSent),
   }
+}
+
+/** Some approvals may be there, and more people be needed. */
+const STATES: Readonly<Partial<Record<string, DraftState>>> = {
+  approval_declined: 'declined',
+  approval_waiting: 'waiting',
 }
 
 const DAMAGED: ReadonlySet<string> = new Set(['draft_altered', 'draft_unreadable', 'object_invalid'])

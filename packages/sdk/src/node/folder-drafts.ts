@@ -1,10 +1,11 @@
 import type { AgentContext } from '../context.ts'
 import type { Drafts } from '../drafts/draft.ts'
+import { approvalsOfApprover } from '../drafts/draft-approvals.ts'
 import { openDrafts, type DraftsOptions } from '../drafts/open-drafts.ts'
 import { readApprover } from './approver-file.ts'
 import { openDraftFiles } from './draft-files.ts'
 
-export interface FolderDraftsOptions extends Omit<DraftsOptions, 'store' | 'approver'> {
+export interface FolderDraftsOptions extends Omit<DraftsOptions, 'store' | 'approvals'> {
   readonly files: { readonly drafts: string; readonly approver: string }
 }
 
@@ -14,6 +15,6 @@ export function openFolderDrafts(context: AgentContext, options: FolderDraftsOpt
   return openDrafts(context, {
     ...how,
     store: openDraftFiles(files.drafts),
-    approver: () => readApprover(files.approver),
+    approvals: approvalsOfApprover(() => readApprover(files.approver)),
   })
 }

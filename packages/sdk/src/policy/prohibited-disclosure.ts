@@ -60,12 +60,19 @@ function sensitivityFailures({ object, policy, settings }: PolicySubject): Failu
   if (limits.length === 0) return []
   const highest = Math.min(...limits)
   return factsOf(object).flatMap(([pointer, sensitivity]) => {
-    // An unknown label has no rank, so it exceeds every limit.
-    const rank = isSensitivity(sensitivity) ? SENSITIVITIES.indexOf(sensitivity) : SENSITIVITIES.length
-    return rank > highest
+    return rankOf(sensitivity) > highest
       ? [inObject(`${pointer}/sensitivity`, RULE, 'Leave out this fact: it is more sensitive than allowed.')]
       : []
   })
+}
+
+/** An unknown label has no rank, so it exceeds every limit. */
+const rankOf = (label: unknown) =>
+  isSensitivity(label) ? SENSITIVITIES.indexOf(label) : SENSITIVITIES.length
+
+/** Whether a fact of the object is at least this sensitive, by the sender's own labels. */
+export function hasSensitivity(object: ProtocolObject, least: Sensitivity): boolean {
+  return factsOf(object).some(([, label]) => rankOf(label) >= SENSITIVITIES.indexOf(least))
 }
 
 function factsOf(object: ProtocolObject): [pointer: string, sensitivity: unknown][] {

@@ -1,0 +1,192 @@
+import { randomUUID } from 'node:crypto'
+import { canonicalize } from '@agent-exchange/crypto'
+import type { Database } from '@agent-exchange/database'
+import type { StoredDraft } from '@agent-exchange/sdk'
+import {
+  generateAuthenticationOptions,
+  type PublicKeyCredentialRequestOptionsJSON,
+} from '@simplewebauthn/server'
+import type { SecretBox } from '../stores/secret-box.ts'
+import { CHALLENGE_MS, MAXIMUM_REASON_CHARACTERS } from './approval-limits.ts'
+import { ApprovalProblem } from './approval-problem.ts'
+import { challengeOf, readAssertion } from './browser-answer.ts'
+import { issueChallenge, takeChallenge } from './challenges.ts'
+import { insertDecision, listDecisions } from './decision-rows.ts'
+import { challengeOfStatement, newStatement, parseStatement, subjectFault } from './decision-statement.ts'
+import { delegatorsOf } from './delegations.ts'
+import { personsWhoDrafted } from './draft-authors.ts'
+import { factsOfDraft, readEffectiveRules, type DraftFacts, type EffectiveRules } from './effective-rules.ts'
+import { listPasskeys, lockPasskey, recordUse } from './passkey-rows.ts'
+import type { PasskeyOptions } from './passkeys.ts'
+import { credentialOf } from './passkeys.ts'
+import { relyingPartyOf } from './relying-party.ts'
+import { verifyAssertion } from './verify-assertion.ts'
+
+/** A person with a session, and whether it has the role approver now. */
+export interface DecidingPerson {
+  readonly personId: string
+  readonly isApprover: boolean
+}
+
+/** The draft as the page showed it. */
+export interface ShownDraft {
+  readonly agentId: string
+  /** Read now. */
+  readonly draft: StoredDraft
+  /** Digest of what the person saw. */
+  readonly digest: string
+}
+
+/** A decision for people of the company to read. */
+export interface RecordedDecision {
+  readonly personId: string
+  readonly onBehalfOf: string | undefined
+  readonly decision: 'approved' | 'declined'
+  readonly decidedAt: string
+  readonly reason: string
+}
+
+export interface DraftDecisions {
+  /** What the passkey has to sign. Fails with an {@link ApprovalProblem} if this person may not decide. */
+  options(
+    person: DecidingPerson,
+    shown: ShownDraft,
+    decision: string,
+  ): Promise<PublicKeyCredentialRequestOptionsJSON>
+  /** Verifies the answer and records the decision. A decline needs a reason. */
+  decide(
+    person: DecidingPerson,
+    shown: ShownDraft,
+    given: { readonly answer: unknown; readonly reason: string },
+  ): Promise<'approved' | 'declined'>
+  /** Oldest first. */
+  list(agentId: string, draftId: string): Promise<readonly RecordedDecision[]>
+}
+
+export function openDraftDecisions({
+  db,
+  publicUrl,
+  now,
+  box,
+}: PasskeyOptions & { readonly box: SecretBox }): DraftDecisions {
+  return {
+    async options(person, shown, decision) {
+      const party = relyingPartyOf(publicUrl)
+      if (decision !== 'approved' && decision !== 'declined') throw new ApprovalProblem('decision_unknown')
+      const facts = seenFacts(shown)
+      const rules = await readEffectiveRules(db, facts)
+      const { personId } = person
+      const at = now()
+      const principal = await principalOf(db, person, { shown, rules, at })
+      const usable = (await listPasskeys(db, personId)).filter((each) => isOlder(each, facts))
+      if (usable.length === 0) throw new ApprovalProblem('passkey_too_new')
+      const statement = canonicalize(
+        newStatement(facts, rules, {
+          approver: personId,
+          ...(principal !== personId && { on_behalf_of: principal }),
+          decision,
+          now: at,
+        }),
+      )
+      const challenge = challengeOfStatement(statement)
+      await issueChallenge(db, { challenge, purpose: 'decide', personId }, { now: at, statement })
+      return generateAuthenticationOptions({
+        rpID: party.id,
+        challenge: new Uint8Array(Buffer.from(challenge, 'base64url')),
+        timeout: CHALLENGE_MS,
+        userVerification: 'required',
+        allowCredentials: usable.map(credentialOf),
+      })
+    },
+
+    async decide(person, shown, { answer, reason }) {
+      const party = relyingPartyOf(publicUrl)
+      const { personId } = person
+      const { agentId } = shown
+      const facts = seenFacts(shown)
+      const response = readAssertion(answer)
+      const challenge = challengeOf(response.response.clientDataJSON)
+      const answeredAt = now()
+      const text = await takeChallenge(db, { challenge, purpose: 'decide', personId }, answeredAt)
+      const statement = parseStatement(text ?? '')
+      if (!statement) throw new ApprovalProblem('challenge_unknown')
+      const words = reason.trim()
+      if (words.length > MAXIMUM_REASON_CHARACTERS || (words === '' && statement.decision === 'declined'))
+        throw new ApprovalProblem('reason_missing')
+      const rules = await readEffectiveRules(db, facts)
+      const changed = subjectFault(statement, facts, rules)
+      if (changed) throw new ApprovalProblem(changed === 'rule_changed' ? 'rule_changed' : 'draft_changed')
+      const principal = await principalOf(db, person, { shown, rules, at: answeredAt })
+      if (principal !== (statement.on_behalf_of ?? personId)) throw new ApprovalProblem('not_an_approver')
+      const reference = `approval_${randomUUID()}`
+      await db.begin(async (tx) => {
+        const passkey = await lockPasskey(tx, response.id)
+        if (passkey?.personId !== personId) throw new ApprovalProblem('passkey_unknown')
+        if (!isOlder(passkey, facts)) throw new ApprovalProblem('passkey_too_new')
+        const counter = await verifyAssertion(response, { challenge, party, passkey })
+        const at = answeredAt.toISOString()
+        await recordUse(tx, passkey.passkeyId, { counter, at })
+        const { clientDataJSON, authenticatorData, signature } = response.response
+        await insertDecision(tx, {
+          agentId,
+          draftId: facts.draftId,
+          reference,
+          personId,
+          decision: statement.decision,
+          statement: text ?? '',
+          clientData: Buffer.from(clientDataJSON, 'base64url'),
+          authenticatorData: Buffer.from(authenticatorData, 'base64url'),
+          signature: Buffer.from(signature, 'base64url'),
+          passkeyId: passkey.passkeyId,
+          publicKey: passkey.publicKey,
+          counterBefore: passkey.counter,
+          signedInAt: passkey.signedInAt,
+          registeredAt: passkey.registeredAt,
+          origin: party.origin,
+          rpId: party.id,
+          answeredAt: at,
+          reason: words === '' ? undefined : box.seal(contextOf(agentId, reference), Buffer.from(words)),
+        })
+      })
+      return statement.decision
+    },
+
+    async list(agentId, draftId) {
+      const decisions = await listDecisions(db, agentId, draftId)
+      return decisions.map(({ personId, decision, statement, reference, reason, answeredAt }) => ({
+        personId,
+        onBehalfOf: parseStatement(statement)?.on_behalf_of,
+        decision,
+        decidedAt: answeredAt,
+        reason: reason ? Buffer.from(box.open(contextOf(agentId, reference), reason)).toString() : '',
+      }))
+    },
+  }
+}
+
+const contextOf = (agentId: string, reference: string) => `decision/${agentId}/${reference}`
+
+function seenFacts({ draft, digest }: ShownDraft): DraftFacts {
+  if (draft.digest !== digest) throw new ApprovalProblem('draft_changed')
+  return factsOfDraft(draft)
+}
+
+const isOlder = ({ registeredAt }: { readonly registeredAt: string }, { createdAt }: DraftFacts) =>
+  Date.parse(registeredAt) < Date.parse(createdAt)
+
+/** In whose place the person decides: its own, or that of somebody who lets it decide until a day. */
+async function principalOf(
+  db: Database,
+  { personId, isApprover }: DecidingPerson,
+  { shown, rules, at }: { readonly shown: ShownDraft; readonly rules: EffectiveRules; readonly at: Date },
+): Promise<string> {
+  const drafters = await personsWhoDrafted(db, shown.agentId, shown.draft.draftId)
+  if (drafters.includes(personId)) throw new ApprovalProblem('drafter')
+  const named = (person: string) =>
+    rules.needs.some(({ approvers }) => approvers.length === 0 || approvers.includes(person))
+  if (isApprover && named(personId)) return personId
+  const delegators = await delegatorsOf(db, personId, at.toISOString())
+  const principal = delegators.find((each) => named(each) && !drafters.includes(each))
+  if (principal === undefined) throw new ApprovalProblem('not_an_approver')
+  return principal
+}

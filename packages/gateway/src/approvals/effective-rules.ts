@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto'
+import { canonicalBytes } from '@agent-exchange/crypto'
+import type { Queries } from '@agent-exchange/database'
+import type { PolicyEnvelope, ProtocolObject } from '@agent-exchange/protocol'
+import type { StoredDraft } from '@agent-exchange/sdk'
+import { hasSensitivity, type DraftSubject } from '@agent-exchange/sdk/internal'
+import { listRules, type ApprovalRule } from './approval-rules.ts'
+
+/** What a decision is about. */
+export interface DraftFacts {
+  readonly draftId: string
+  readonly digest: string
+  readonly createdAt: string
+  readonly recipient: { readonly organization_id: string; readonly agent_id: string }
+  readonly policy: PolicyEnvelope
+  readonly object: ProtocolObject
+}
+
+export function factsOfSubject({ record, digest }: DraftSubject): DraftFacts {
+  const { recipient, policy, object } = record.content
+  return { draftId: record.draft_id, digest, createdAt: record.created_at, recipient, policy, object }
+}
+
+export function factsOfDraft(draft: StoredDraft): DraftFacts {
+  const { draftId, digest, createdAt, policy, object, recipient } = draft
+  const { organizationId: organization_id, agentId: agent_id } = recipient
+  return { draftId, digest, createdAt, recipient: { organization_id, agent_id }, policy, object }
+}
+
+/** What approvers of a draft have to fulfil. */
+export interface EffectiveRules {
+  /** All of them. One approver if no rule fits. */
+  readonly needs: readonly Pick<ApprovalRule, 'people' | 'approvers'>[]
+  /** Whether a rule fits, so that a person is needed whatever the policy says. */
+  readonly isRuled: boolean
+  /** SHA-256 over RFC 8785 of the rules that fit. A decision is void when they change. */
+  readonly digest: string
+}
+
+const DEFAULT_NEED = { people: 1, approvers: [] }
+
+export async function readEffectiveRules(db: Queries, facts: DraftFacts): Promise<EffectiveRules> {
+  const fitting = (await listRules(db)).filter((rule) => fits(rule, facts))
+  const signed = fitting.map(
+    ({ ruleId, partner, policyId, packageType, sensitivity, people, approvers }) => ({
+      rule_id: ruleId,
+      partner,
+      policy_id: policyId,
+      package_type: packageType,
+      sensitivity,
+      people,
+      approvers: [...approvers],
+    }),
+  )
+  return {
+    needs: fitting.length > 0 ? fitting : [DEFAULT_NEED],
+    isRuled: fitting.length > 0,
+    digest: digestOf({ tag: 'aex-approval-rules/1', rules: signed }),
+  }
+}
+
+function fits(rule: ApprovalRule, { recipient, policy, object }: DraftFacts): boolean {
+  const { partner, policyId, packageType, sensitivity } = rule
+  return (
+    (partner === null || partner === recipient.organization_id) &&
+    (policyId === null || policyId === policy.policy_id) &&
+    (packageType === null || packageType === packageTypeOf(object)) &&
+    (sensitivity === null || hasSensitivity(object, sensitivity))
+  )
+}
+
+const packageTypeOf = (object: ProtocolObject) =>
+  object.object_type === 'reasoning_package' ? object.package_type : object.object_type
+
+/** SHA-256 over RFC 8785, as base64url. */
+export function digestOf(value: object): string {
+  return createHash('sha256').update(canonicalBytes(value)).digest('base64url')
+}
