@@ -205,7 +205,7 @@ test('[POL-03] an answer at the desk is made under the default policy of the fol
   }
   const { settings } = acme.agent.folder.files
   await setAgentDefaults(settings, { policy })
-  await using watched = await trial.signedIn(acme, `/packages/${packageId}/answer`)
+  await using watched = await trial.signedIn(acme, `/packages/${packageId}/answer/free`)
   const { page } = watched
   await page.getByLabel('Response summary').fill('Agreed.')
   await page.getByLabel('Agree', { exact: true }).check()
@@ -252,7 +252,7 @@ test('the pages are accessible on a phone and a laptop, light and dark', async (
   await acme.agent.drafts.discard(failing.draftId)
   const [sent] = await acme.agent.drafts.sent()
   await checkDeskPage(acme, 'draft-sent', `/drafts/${sent?.draftId}`)
-  await checkDeskPage(acme, 'answer', `/packages/${packageId}/answer`)
+  await checkDeskPage(acme, 'answer', `/packages/${packageId}/answer/free`)
   await checkDeskPage(acme, 'evidence', `/evidence/${threadId}`)
   await acme.agent.drafts.discard(draft.draftId)
 })

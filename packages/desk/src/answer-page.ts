@@ -1,101 +1,120 @@
-import { randomBytes } from 'node:crypto'
-import { ENVELOPE_MEMBERS, schemaDocument, validateObject } from '@agent-exchange/protocol'
-import { ExchangeError, type OpenedPackage } from '@agent-exchange/sdk'
-import { newObject } from '@agent-exchange/sdk/internal'
-import { button, CSRF_FIELD, html, notice, type Notice } from '@agent-exchange/web'
+import { html, notice, type Html, type Notice } from '@agent-exchange/web'
+import { answerFrom } from './made-answer.ts'
+import { readAnswered, type AnsweredPackage } from './answered-package.ts'
+import { TASKS, type AnswerTaskId } from './answer-tasks.ts'
+import {
+  composedResult,
+  composeForm,
+  fieldErrors,
+  resultRegion,
+  stepOf,
+  type Composed,
+} from './composition.ts'
 import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
+import { COMPOSE_TEXTS, TASK_TEXTS } from './desk-texts.ts'
+import { withAddedRow } from './form-rows.ts'
+import type { FormValues } from './form-view.ts'
 import { objectView } from './object-view.ts'
-import { formParts, membersFrom, objectOf, partView, type FormValues } from './schema-form.ts'
+import { storyPageWith } from './story-page.ts'
 
-const SCHEMA = schemaDocument('response_object')
-/** Members that the desk fills in, and free objects without names in use. */
-const OMITTED: ReadonlySet<string> = new Set([
-  ...ENVELOPE_MEMBERS,
-  'responds_to_package_id',
-  'policy_envelope',
-  'policy_decline',
-  'boundaries.disclosure_level',
-])
-const PARTS = formParts(SCHEMA, OMITTED)
-const PURPOSE = 'answer of a person at the desk'
 const FORM = 'answer'
 
-/** The package, and a form for the response. */
-export async function answerPage(
-  call: DeskCall,
-  problem?: Notice,
-  errors = new Map<string, string>(),
-): Promise<DeskAnswer> {
-  const { id, fields, csrfToken } = call
-  const opened = await readOpened(call)
-  const values: FormValues = { fields, errors }
-  return {
-    kind: 'page',
-    title: 'Answer',
-    section: 'overview',
-    ...(problem && { status: 422 }),
-    main: html`<details class="package theirs">
-        <summary>
-          The package, from ${opened.metadata.sender_agent_id} of ${opened.metadata.sender_org_id}
-        </summary>
-        ${objectView(opened.object)}
-      </details>
-      ${problem && notice(problem)}
-      <form id="${FORM}" action="${pathTo('packages', id, '/answer')}" method="post">
-        <input type="hidden" name="${CSRF_FIELD}" value="${csrfToken}" />
-        ${PARTS.map((part) => partView(FORM, part, values))}
-        <p class="hint">The answer becomes a draft. Nothing is sent before you approve it.</p>
-        <p class="actions">${button({ label: 'Make the draft', tone: 'primary' })}</p>
-      </form>`,
+/** The story of the thread with the form of one task in it. The address may name an option or a fact. */
+export function answerPage(task: AnswerTaskId) {
+  return async (call: DeskCall): Promise<DeskAnswer> => {
+    const answered = await readAnswered(call)
+    const fields = new URLSearchParams()
+    const option = call.query.get('option')
+    const fact = call.query.get('fact')
+    if (option !== null) fields.set('option', option)
+    if (fact !== null) fields.set('points.0.fact', fact)
+    return pageWith(call, answered, { task, values: { fields, errors: new Map() } })
   }
 }
 
-/** Makes a draft of the answer under the default policy of the folder, if it has one. It always needs an approval. */
-export async function makeAnswer(call: DeskCall): Promise<DeskAnswer> {
-  const { agent, id, fields, now } = call
-  const { metadata } = await readOpened(call)
-  const terms = {
-    by: agent.identity,
-    to: metadata.sender_org_id,
-    now,
-    threadId: metadata.thread_id,
-    about: id,
+/** Adds a row, shows the preview and the checks, or makes the draft. */
+export function makeAnswer(task: AnswerTaskId) {
+  return async (call: DeskCall): Promise<DeskAnswer> => {
+    const answered = await readAnswered(call)
+    const step = stepOf(call.fields)
+    if (step === 'add') {
+      const fields = withAddedRow(call.fields)
+      return pageWith(call, answered, { task, values: { fields, errors: new Map() } })
+    }
+    const composed = await compose(call, answered, task)
+    const errors = fieldErrors(call, composed)
+    if (summaryIsEmpty(composed)) errors.set('response_summary', TASK_TEXTS.sayAnswer)
+    if (step === 'draft' && errors.size === 0) {
+      const draft = await call.agent.drafts.create(composed.input)
+      return { kind: 'redirect', to: pathTo('drafts', draft.draftId), done: 'drafted' }
+    }
+    const result = await composedResult(call, composed, errors)
+    if (step === 'live')
+      return { kind: 'page', title: COMPOSE_TEXTS.check, section: 'overview', main: resultRegion(result) }
+    const problem = { tone: 'bad', title: COMPOSE_TEXTS.noDraft, text: COMPOSE_TEXTS.correct } as const
+    return pageWith(call, answered, {
+      task,
+      values: { fields: call.fields, errors },
+      result,
+      ...(step === 'draft' && { problem }),
+    })
   }
-  const policy = (await agent.defaultPolicy()) ?? { ...newObject('policy_envelope', terms), purpose: PURPOSE }
-  const basis = newObject('response_object', { ...terms, policyId: policy.policy_id })
-  const members = membersFrom(PARTS, fields, (member) => randomId(member.replace(/_id$/u, '')))
-  const object = {
-    ...basis,
-    ...members,
-    boundaries: { ...basis.boundaries, ...objectOf(members['boundaries']) },
-    policy_envelope: { policy_id: policy.policy_id, purpose: policy.purpose },
-  }
-  const { failures, valid } = validateObject(object, agent.profile)
-  const empty = members['response_summary'] === ''
-  if (!valid || empty) {
-    const errors = new Map(
-      failures.map(({ pointer, message }) => [pointer.slice(1).replaceAll('/', '.'), message]),
-    )
-    if (empty) errors.set('response_summary', 'Say what the answer is.')
-    return answerPage(
-      call,
-      { tone: 'bad', title: 'No draft was made.', text: 'Correct what is marked.' },
-      errors,
-    )
-  }
+}
+
+function summaryIsEmpty({ unsent: { object } }: Composed): boolean {
+  return object.object_type === 'response_object' && object.response_summary === ''
+}
+
+/** An answer at the desk is made under the default policy, and always needs an approval. */
+async function compose(
+  { agent, id, fields, now }: DeskCall,
+  { opened, read, subject, policy }: AnsweredPackage,
+  task: AnswerTaskId,
+): Promise<Composed> {
+  const { metadata } = opened
+  const by = agent.identity
+  const answered = { ...opened, packageId: id }
+  const object = answerFrom(fields, { task, by, now, policy, answered, subject })
   const skill = { id: metadata.skill_id, version: metadata.skill_version }
-  const draft = await agent.drafts.create({ respondsTo: id, object, policy, skill, requireApproval: true })
-  return { kind: 'redirect', to: pathTo('drafts', draft.draftId), done: 'drafted' }
+  const to = { organizationId: metadata.sender_org_id, agentId: metadata.sender_agent_id }
+  return {
+    input: { respondsTo: id, object, policy, skill, requireApproval: true },
+    unsent: { object, from: by, to, respondsTo: id },
+    thread: read.thread,
+    names: await agent.names(),
+  }
 }
 
-/** Only what was opened is answered: reading it here sends no receipt. */
-async function readOpened({ agent, id }: DeskCall): Promise<OpenedPackage> {
-  const opened = await agent.open(id, { receipts: 'none' })
-  if (opened.metadata.recipient_agent_id !== agent.identity.agentId)
-    throw new ExchangeError('package_not_for_us', { details: { packageId: id } })
-  return opened
+interface ShownAnswer {
+  readonly task: AnswerTaskId
+  readonly values: FormValues
+  readonly result?: Html
+  readonly problem?: Notice
 }
 
-function randomId(prefix: string): string {
-  return `${prefix}_${randomBytes(16).toString('hex')}`
+async function pageWith(
+  call: DeskCall,
+  { opened, read, subject }: AnsweredPackage,
+  { task, values, result, problem }: ShownAnswer,
+): Promise<DeskAnswer> {
+  const { title, explanation } = TASK_TEXTS.tasks[task]
+  const form = composeForm(call, {
+    id: FORM,
+    action: pathTo('packages', call.id, `/answer/${task}#answer-part`),
+    parts: TASKS[task].parts(subject),
+    values,
+    result,
+  })
+  const { sender_agent_id: agentId, sender_org_id: organizationId } = opened.metadata
+  const part = html`<section class="story-part act" id="answer-part">
+    <h2>${title}</h2>
+    <p>${explanation}</p>
+    ${problem && notice(problem)}
+    <details class="package theirs">
+      <summary>${TASK_TEXTS.answeredPackage(subject.nameOf(organizationId), agentId)}</summary>
+      ${objectView(opened.object)}
+    </details>
+    ${form}
+  </section>`
+  return storyPageWith(call, read, { answer: part, ...(problem && { status: 422 }) })
 }

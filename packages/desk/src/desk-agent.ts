@@ -23,16 +23,18 @@ export interface DeskAgent {
   readonly profile: DeploymentProfile
   /** Names that the reader gave to organizations. */
   names(): Promise<AddressBook>
-  /** The policy under which an answer is made, if there is one. */
-  defaultPolicy(): Promise<PolicyEnvelope | undefined>
+  /** The policy under which people write to this organization, if there is one. A gateway takes the newest that allows it. */
+  defaultPolicy(organizationId?: string): Promise<PolicyEnvelope | undefined>
+  /** The skill under which people begin conversations: the default, else the one that the agent was registered with. */
+  defaultSkill(): Promise<{ readonly id: string; readonly version: string } | undefined>
 
   /** Reads new events and leaves them for the agent. Returns why that failed. */
   fetchEvents(): Promise<string | undefined>
   /** Changes whenever the pages would show something else. */
   summary(): Promise<object>
   waiting(): Promise<WaitingWork>
-  /** Newest first. */
-  threads(): Promise<readonly ThreadSummary[]>
+  /** Newest first, at most `limit`: defaults to what the first page shows. */
+  threads(limit?: number): Promise<readonly ThreadSummary[]>
   isKnownThread(threadId: string): Promise<boolean>
   thread: Agent['thread']
   package(packageId: string, signal?: AbortSignal): Promise<PackageResource>
@@ -40,7 +42,11 @@ export interface DeskAgent {
   /** With `none`, reads what was opened before and sends no receipt. */
   open(packageId: string, options?: { readonly receipts?: 'none' }): Promise<OpenedPackage>
   revoke(packageId: string, input: RevokeInput): Promise<unknown>
-  evidence(subject: EvidenceSubject): Promise<CollectedCapsule>
+  /** Without waiting for the log. With `disclose`, whoever gets the capsule can read the content of these packages. */
+  evidence(
+    subject: EvidenceSubject,
+    options?: { readonly disclose?: readonly string[] },
+  ): Promise<CollectedCapsule>
 
   readonly drafts: Drafts
   /** Records the decision of a person about the draft with this digest. Fails with `approver_locked`. */

@@ -20,6 +20,7 @@ import { CHANGES_POLL_MS, MAXIMUM_LIVE_PAGES } from './desk-limits.ts'
 import { createDeskPages, type FrameState } from './desk-pages.ts'
 import { hasOneOf } from './desk-person.ts'
 import { AGENT_ROUTES, routeOf } from './desk-routes.ts'
+import { deskScript } from './desk-script.ts'
 import { deskStyle } from './desk-style.ts'
 import { readForm } from './form-body.ts'
 import { createPassphraseTries } from './passphrase-tries.ts'
@@ -53,11 +54,16 @@ export function createDeskApp(host: DeskHost, options: DeskAppOptions = {}): Des
   const { now = () => new Date(), onFailure = () => undefined, files: hostFiles = [] } = options
   const tries = createPassphraseTries(() => now().getTime(), isWrongPassphrase)
   const assets = readWebAssets()
-  const style = deskStyle()
+  const [style, script] = [deskStyle(), deskScript()]
   const files = new Map(
-    [...Object.values(assets), style, ...hostFiles].map((asset) => [`/assets/${asset.name}`, asset]),
+    [...Object.values(assets), style, script, ...hostFiles].map((asset) => [`/assets/${asset.name}`, asset]),
   )
-  const pages = createDeskPages({ host, assets, style: `/assets/${style.name}` })
+  const pages = createDeskPages({
+    host,
+    assets,
+    style: `/assets/${style.name}`,
+    script: `/assets/${script.name}`,
+  })
   const readers = new WeakMap<DeskAgent, StoryReader>()
   const live = createLiveStreams({
     onFailure: (error) => onFailure(failureText(error)),

@@ -15,6 +15,8 @@ export const PASSPHRASE_PERIOD_MS = 900_000
 /** An answer is the largest form. */
 export const MAXIMUM_FORM_BYTES = 262_144
 export const MAXIMUM_FORM_FIELDS = 200
+/** Rows of a list in a form. */
+export const MAXIMUM_ROWS = 10
 export const MAXIMUM_CONNECTIONS = 64
 export const REQUEST_TIMEOUT_MS = 30_000
 

@@ -27,8 +27,9 @@ export function createDeskPages(options: {
   readonly host: Pick<DeskHost, 'account' | 'footer' | 'routes'>
   readonly assets: WebAssets
   readonly style: string
+  readonly script: string
 }): DeskPages {
-  const { host, assets, style } = options
+  const { host, assets, style, script } = options
   const navigation = [
     ...NAVIGATION,
     ...host.routes.flatMap(({ path, roles, navigation: text }) =>
@@ -50,7 +51,7 @@ export function createDeskPages(options: {
         ...(frame && { account: host.account(frame, frame.agent) }),
         footer: host.footer,
       }
-      return String(page(site, { title, main, flash, styles: [style], scripts }))
+      return String(page(site, { title, main, flash, styles: [style], scripts: [script, ...scripts] }))
     },
     failure,
     notPermitted: (roles) =>

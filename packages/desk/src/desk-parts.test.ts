@@ -12,7 +12,8 @@ import {
 import { AGENT_ROUTES, routeOf as routeIn } from './desk-routes.ts'
 import { createFolderSessions, type FolderSessions } from './folder-sessions.ts'
 import { createPassphraseTries, TooManyTries } from './passphrase-tries.ts'
-import { formParts, membersFrom } from './schema-form.ts'
+import { membersFrom } from './form-members.ts'
+import { formParts } from './schema-form.ts'
 
 const routeOf = (method: string, path: string) => routeIn(AGENT_ROUTES, method, path)
 
@@ -105,7 +106,9 @@ test('the form of an answer has a field for every member of the schema that a pe
     ['response_summary', ' One can wait. '],
     ['agreement.agrees_with_sender_summary', 'no'],
     ['agreement.challenged_points', 'both\r\n\r\n short '],
-    ['options.summary', 'A first'],
+    ['options.rows', '3'],
+    ['options.0.summary', 'A first'],
+    ['options.2.summary', 'B first'],
     ['__proto__', 'x'],
   ])
   const filled = parts.filter(({ name }) => /^(?:response_|agreement|options|added)/u.test(name))
@@ -115,7 +118,10 @@ test('the form of an answer has a field for every member of the schema that a pe
       response_actions: ['challenge'],
       response_summary: 'One can wait.',
       agreement: { agrees_with_sender_summary: false, challenged_points: ['both', 'short'] },
-      options: [{ option_id: 'option_id_1', summary: 'A first' }],
+      options: [
+        { option_id: 'option_id_1', summary: 'A first' },
+        { option_id: 'option_id_1', summary: 'B first' },
+      ],
     },
   )
 })
@@ -129,7 +135,7 @@ test('addresses have ids of the protocol and nothing else', () => {
 
 test('[O-14] a package is addressed by any id that the exchange accepts, and by no other', () => {
   for (const id of ['7', 'urn:uuid:7', 'a+b&c=d', '$(reboot)', '\\"<', 'x'.repeat(200)]) {
-    const path = pathTo('packages', id, '/answer')
+    const path = pathTo('packages', id, '/answer/accept')
     const route = routeOf('GET', path)
     assert.ok(typeof route === 'object', path)
     assert.equal(route.id, id)

@@ -1,5 +1,6 @@
 import { resourceId, validatorOf } from '@agent-exchange/protocol'
 import { answerPage, makeAnswer } from './answer-page.ts'
+import { ANSWER_TASKS } from './answer-tasks.ts'
 import { decide } from './decide.ts'
 import { pathTo, type AgentRoute, type DeskAnswer, type DeskCall } from './desk-call.ts'
 import { CONTENT_ROLES, DESK_ROLES, EVIDENCE_ROLES, type DeskRoles } from './desk-person.ts'
@@ -30,8 +31,10 @@ export const AGENT_ROUTES: readonly AgentRoute[] = [
   route('GET', '/packages/:package_id', CONTENT_ROLES, packagePage),
   route('POST', '/packages/:package_id/open', ['planner'], open),
   route('POST', '/packages/:package_id/revoke', ['planner'], revoke),
-  route('GET', '/packages/:package_id/answer', ['planner'], (call) => answerPage(call)),
-  route('POST', '/packages/:package_id/answer', ['planner'], makeAnswer),
+  ...ANSWER_TASKS.flatMap((task) => [
+    route('GET', `/packages/:package_id/answer/${task}`, ['planner'], answerPage(task)),
+    route('POST', `/packages/:package_id/answer/${task}`, ['planner'], makeAnswer(task)),
+  ]),
   route('GET', '/drafts', CONTENT_ROLES, draftsPage),
   route(
     'GET',

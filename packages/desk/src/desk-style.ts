@@ -73,6 +73,17 @@ const STYLE = `.package {
 .choices .field {
   margin-bottom: 0.5rem;
 }
+.row {
+  margin: 0 0 0.75rem;
+  padding: 0.2rem 0.75rem 0.4rem;
+  border: 0;
+  border-left: 3px solid var(--line);
+}
+.compose-result > .preview {
+  padding: 0.2rem 0.9rem;
+  border: 1px dashed var(--edge);
+  border-radius: var(--radius);
+}
 .story {
   max-width: 72rem;
 }

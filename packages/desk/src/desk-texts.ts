@@ -50,5 +50,93 @@ export const TEXTS = {
   nextPhases: 'Next can be',
   statedBy: 'stated by',
   noPackage: 'The exchange has no package of this thread.',
+  addRow: 'Add another',
+  oneALine: 'One a line.',
+  notStated: 'not stated',
+  from: 'From',
   noPackageText: 'A thread begins when the exchange accepts its first package.',
+} as const
+
+/** Forms whose content becomes a draft. */
+export const COMPOSE_TEXTS = {
+  becomesDraft: 'It becomes a draft. Nothing is sent before somebody approves it.',
+  makeDraft: 'Make the draft',
+  check: 'Check',
+  preview: 'What the other side will read',
+  incomplete: 'It cannot be sent like this yet.',
+  noDraft: 'No draft was made.',
+  correct: 'Correct what is marked.',
+} as const
+
+export const CHECK_TEXTS = {
+  caption: 'Checks of the policy',
+  check: 'Check',
+  result: 'Result',
+  change: 'What to change',
+  passed: 'passed',
+  failed: 'failed',
+  notEvaluated: 'not evaluated',
+  unknown: 'The checks could not be evaluated.',
+} as const
+
+/** Answers: one form for each task. */
+export const TASK_TEXTS = {
+  heading: 'Your answer',
+  answers: 'to package',
+  tasks: {
+    accept: {
+      title: 'Accept',
+      explanation: 'You agree with the package, or with one of the options that it offers.',
+    },
+    challenge: {
+      title: 'Challenge a fact',
+      explanation: 'You name what you doubt, and what you know yourself.',
+    },
+    constraint: {
+      title: 'Add a constraint',
+      explanation: 'You say what limits you, where, and for how long.',
+    },
+    options: { title: 'Offer options', explanation: 'You propose ways to go on.' },
+    decision: {
+      title: 'Ask for a decision',
+      explanation: 'You ask people at the other company to decide, and may offer options.',
+    },
+    decline: {
+      title: 'Decline by policy',
+      explanation: 'Your policy does not permit an answer. The other side reads only the sentence below.',
+    },
+    free: { title: 'Other answer', explanation: 'Every field of a response, for what the other forms lack.' },
+  },
+  answeredPackage: (company: string, agent: string) => `The package, from ${agent} of ${company}`,
+  summary: 'Your answer in a sentence',
+  sayAnswer: 'Say what the answer is.',
+  boundaries: 'What you keep to yourself',
+  notDisclosed: 'Not disclosed',
+  option: 'Option',
+  optionSummary: 'What is proposed',
+  addedFact: 'Fact that you know',
+  statement: 'Statement',
+  evidenceRefs: 'Evidence',
+  evidenceHint: 'References to your documents, one a line. The documents themselves stay with you.',
+  sensitivity: 'Sensitivity',
+  acceptedOption: 'Option that you accept',
+  acceptedHint: 'Without a choice you agree with the package as a whole.',
+  weAccept: (summary: string, id: string) => `We accept the option “${summary}” (${id}).`,
+  challengedPoint: 'Point that you challenge',
+  challengedFact: 'Fact of the package',
+  ownWords: 'or in your own words',
+  constraint: 'Constraint',
+  constraintType: 'Kind',
+  scope: 'Scope',
+  severity: 'Severity',
+  timeImpact: 'Time',
+  requestedDecision: 'Decision that you ask for',
+  requestedFrom: 'Who decides',
+  question: 'What is to be decided',
+  decideBy: 'Decide by',
+  endOfDay: 'Until the end of that day, UTC.',
+  declineHint: 'Say nothing that the policy keeps inside.',
+  challengeThis: 'Challenge',
+  acceptThis: 'Accept',
+  more: 'Other answers',
 } as const

@@ -50,7 +50,7 @@ test('the first page lists what waits: a package to open, then the answer that i
   assert.match(due, /Bolt Ltd/u)
   const story = await get(`/threads/${threadId}`)
   assert.match(story, /<h1[^>]*>Material constraint: seat rails, weeks 12 to 14<\/h1>/u)
-  assert.ok(story.includes(`href="/packages/${packageId}/answer"`))
+  assert.ok(story.includes(`href="/packages/${packageId}/answer/accept#answer-part"`))
 
   await acme.agent.respond(packageId, {
     object: {

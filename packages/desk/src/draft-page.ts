@@ -1,5 +1,5 @@
 import { canonicalize } from '@agent-exchange/crypto'
-import type { CheckResult, StoredDraft } from '@agent-exchange/sdk'
+import type { StoredDraft } from '@agent-exchange/sdk'
 import { titleOf } from '@agent-exchange/sdk/internal'
 import {
   badge,
@@ -8,15 +8,15 @@ import {
   html,
   identifier,
   notice,
-  table,
   type Html,
   type Notice,
 } from '@agent-exchange/web'
+import { checkTable } from './check-table.ts'
 import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
 import { decisionForm, discardForm, sendForm, type DecisionValues } from './draft-forms.ts'
 import { stateBadge } from './draft-table.ts'
 import { examineDraft, type ExaminedDraft } from './examined-draft.ts'
-import { labelOf, objectView, rawView, shownLines, textOf } from './object-view.ts'
+import { objectView, rawView, shownLines, textOf } from './object-view.ts'
 
 /** One draft: for whom, the five checks, exactly what will be sealed, and the decision. */
 export async function draftPage(call: DeskCall, values: DecisionValues = {}): Promise<DeskAnswer> {
@@ -81,24 +81,6 @@ function summary({ draft, verdict }: ExaminedDraft, isKnown: boolean): Html {
     ['Content expires', expiresAt === undefined ? 'as the policy says' : exactTime(new Date(expiresAt))],
     ['Drafted', exactTime(new Date(createdAt))],
   ])
-}
-
-function checkTable(checks: readonly CheckResult[]): Html {
-  const hasFailures = checks.some(({ passed }) => !passed)
-  return table({
-    caption: 'The five checks',
-    hidesCaption: true,
-    columns: [{ title: 'Check' }, { title: 'Result' }, ...(hasFailures ? [{ title: 'What to change' }] : [])],
-    rows: checks.map(({ checkId, passed, judged, failures }) => [
-      labelOf(checkId),
-      passed ? badge('good', 'passed') : judged ? badge('bad', 'failed') : badge('neutral', 'not evaluated'),
-      ...(hasFailures ? [failures.map(failureView)] : []),
-    ]),
-  })
-}
-
-function failureView({ pointer, message }: CheckResult['failures'][number]): Html {
-  return html`<p>${pointer !== '' && html`${textOf(pointer)}: `}${textOf(message)}</p>`
 }
 
 function decisionPart(call: DeskCall, examined: ExaminedDraft, values: DecisionValues): Html {

@@ -17,6 +17,7 @@ export function folderDeskAgent(agent: FolderAgent): DeskAgent {
     },
     names: () => readAddressBook(files.settings),
     defaultPolicy: async () => (await readAgentDefaults(files.settings)).policy,
+    defaultSkill: () => skillOf(agent),
     fetchEvents: () => fetchEvents(agent),
     // Drafts are not read: their files are replaced when they change.
     summary: async () => ({
@@ -24,7 +25,7 @@ export function folderDeskAgent(agent: FolderAgent): DeskAgent {
       drafts: await fileTimes(files.drafts),
     }),
     waiting: () => waitingWork(agent),
-    threads: () => threadsOfInbox(agent.inbox()),
+    threads: (limit) => threadsOfInbox(agent.inbox(), limit),
     isKnownThread: async (threadId) => (await agent.threads()).includes(threadId),
     thread: agent.thread,
     package: (packageId, signal) =>
@@ -34,11 +35,20 @@ export function folderDeskAgent(agent: FolderAgent): DeskAgent {
       }),
     open: (packageId, options) => agent.open(packageId, options),
     revoke: (packageId, input) => agent.revoke(packageId, input),
-    evidence: (subject) => agent.capsule(subject, { waitMs: 0 }),
+    evidence: (subject, { disclose = [] } = {}) => agent.capsule(subject, { waitMs: 0, disclose }),
     drafts: agent.drafts,
     decide: async ({ now, ...decision }) =>
       void (await approveDraft({ ...decision, folder, now: () => now })),
   }
+}
+
+async function skillOf(agent: FolderAgent): ReturnType<DeskAgent['defaultSkill']> {
+  const { skill } = await readAgentDefaults(agent.folder.files.settings)
+  if (skill) return skill
+  const path = { agent_id: agent.identity.agentId }
+  const { skill_versions: registered } = await agent.context.connection.call('getAgent', { path })
+  const [first] = Object.entries(registered)
+  return first && { id: first[0], version: first[1] }
 }
 
 async function waitingWork(agent: FolderAgent): Promise<WaitingWork> {

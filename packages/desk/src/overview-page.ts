@@ -137,7 +137,7 @@ function dueTable(
         .slice(0, SHOWN_WAITING)
         .map(({ each, summary, story }) => [
           isReaders
-            ? html`<a href="${pathTo('packages', each.packageId, '/answer')}"
+            ? html`<a href="${pathTo('threads', summary.threadId)}"
                 ><bdi>${shownText(each.request.text)}</bdi></a
               >`
             : html`<bdi>${shownText(each.request.text)}</bdi>`,

@@ -113,7 +113,7 @@ function actions(
 ): Html {
   const isForUs = metadata.recipient_agent_id === call.agent.identity.agentId
   return html`<div class="actions">
-    ${isForUs && isOpen && buttonLink(pathTo('packages', packageId, '/answer'), 'Answer', 'primary')}
+    ${isForUs && isOpen && buttonLink(pathTo('packages', packageId, '/answer/free'), 'Answer', 'primary')}
     ${buttonLink(pathTo('evidence', packageId), 'Evidence')}
     ${isOurs && REVOCABLE.has(state) && revocation(call, packageId)}
   </div>`

@@ -1,6 +1,8 @@
 import type { ComparedItem, Handling, StoryVersion, ThreadStory } from '@agent-exchange/sdk'
 import { labelOf, PART_WORDS, STORY_HEADINGS, STORY_STATUS_WORDS } from '@agent-exchange/sdk/internal'
 import { badge, html, table, visible, type Html } from '@agent-exchange/web'
+import { acceptLink } from './answer-links.ts'
+import { optionId } from './answer-tasks.ts'
 import { SHOWN_ITEMS } from './desk-limits.ts'
 import { TEXTS } from './desk-texts.ts'
 import { listSection, shownText, type StoryParts } from './story-parts.ts'
@@ -24,7 +26,7 @@ export function comparison(
     ${table({
       caption: STORY_HEADINGS[part],
       hidesCaption: true,
-      columns: [...columns.map((name) => ({ title: labelOf(visible(name)) })), { title: 'From' }],
+      columns: [...columns.map((name) => ({ title: labelOf(visible(name)) })), { title: TEXTS.from }],
       rows: items.map((item) => [...columns.map((name) => cell(item, name)), from(item, parts)]),
     })}
     ${story[part].length > SHOWN_ITEMS && html`<p class="quiet">${story[part].length - SHOWN_ITEMS} ${TEXTS.more}</p>`}
@@ -36,8 +38,11 @@ function cell({ members }: ComparedItem, name: string): Html {
   return html`<bdi>${text === undefined ? '' : shownText(text)}</bdi>`
 }
 
-function from({ source }: ComparedItem, parts: StoryParts): Html {
-  return html`${parts.company(source.by.organizationId)} ${parts.cite(source)}`
+function from(item: ComparedItem, parts: StoryParts): Html {
+  const { source } = item
+  const id = parts.isAnswerable(source.packageId) ? optionId(item) : undefined
+  return html`${parts.company(source.by.organizationId)} ${parts.cite(source)}
+  ${id !== undefined && html`<br />${acceptLink(source.packageId, id)}`}`
 }
 
 export function confidenceSection({ confidence }: ThreadStory, parts: StoryParts): Html | undefined {

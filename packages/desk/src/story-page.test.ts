@@ -24,6 +24,7 @@ const pageOf = ({ now, names, thread }: Example) =>
     storyView(threadStory(thread, new Date(now)), names, {
       agentId: 'agent_carmaker_supply',
       csrfToken: 'token',
+      canAnswer: true,
     }),
   )
 

@@ -10,6 +10,7 @@ import {
 } from '@agent-exchange/sdk/internal'
 import { attributes, buttonLink, form, html, identifier, notice, type Html } from '@agent-exchange/web'
 import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
+import { hasOneOf } from './desk-person.ts'
 import { TEXTS } from './desk-texts.ts'
 import { conversationSection } from './story-conversation.ts'
 import {
@@ -19,7 +20,9 @@ import {
   undisclosedSection,
   versionSection,
 } from './story-details.ts'
+import { answerSection, taskLinks } from './answer-links.ts'
 import { createStoryParts, listSection, minute, shownText, type StoryParts } from './story-parts.ts'
+import type { ReadStory } from './story-reader.ts'
 import { factSection, pointSections } from './story-points.ts'
 
 /** The story of a thread: what to do first, then what is decided, agreed, disputed, proposed and open. */
@@ -29,15 +32,30 @@ export async function storyPage(call: DeskCall): Promise<DeskAnswer> {
     throw error
   })
   if (!read) return unknownThread(call)
-  const { story } = read
+  return storyPageWith(call, read)
+}
+
+/** The page of a story, with a form in it where the person answers. */
+export async function storyPageWith(
+  call: DeskCall,
+  { story }: ReadStory,
+  { answer, status }: { readonly answer?: Html; readonly status?: number } = {},
+): Promise<DeskAnswer> {
   return {
     kind: 'page',
     title: shownText(titleWords(story.title)),
     section: 'overview',
-    main: storyView(story, await call.agent.names(), {
-      agentId: call.agent.identity.agentId,
-      csrfToken: call.csrfToken,
-    }),
+    ...(status !== undefined && { status }),
+    main: storyView(
+      story,
+      await call.agent.names(),
+      {
+        agentId: call.agent.identity.agentId,
+        csrfToken: call.csrfToken,
+        canAnswer: hasOneOf(call.person, ['planner']),
+      },
+      answer,
+    ),
   }
 }
 
@@ -45,14 +63,16 @@ export async function storyPage(call: DeskCall): Promise<DeskAnswer> {
 interface StoryViewer {
   readonly agentId: string
   readonly csrfToken: string
+  /** Others read. */
+  readonly canAnswer: boolean
 }
 
-export function storyView(story: ThreadStory, names: AddressBook, viewer: StoryViewer): Html {
-  const parts = createStoryParts(story, names)
+export function storyView(story: ThreadStory, names: AddressBook, viewer: StoryViewer, answer?: Html): Html {
+  const parts = createStoryParts(story, names, viewer.canAnswer ? { answeringAgent: viewer.agentId } : {})
   return html`<div class="story">
     ${companies(story, parts)} ${standing(story, parts)} ${unopened(viewer, story, parts)}
-    ${dueSection(story, parts)} ${pointSections(story, parts)} ${comparison('options', story, parts)}
-    ${comparison('constraints', story, parts)}
+    ${dueSection(story, parts)} ${answer ?? answerSection(story, parts)} ${pointSections(story, parts)}
+    ${comparison('options', story, parts)} ${comparison('constraints', story, parts)}
     <div class="story-grid">
       ${factSection(story, parts)} ${confidenceSection(story, parts)} ${versionSection(story, parts)}
       ${undisclosedSection(story, parts)} ${handlingSection(story, parts)}
@@ -116,14 +136,17 @@ function unopened(viewer: StoryViewer, { conversation }: ThreadStory, parts: Sto
     waiting,
     ({ packageId, sentBy, at }) =>
       html`${parts.company(sentBy.organizationId)} ${parts.cite({ packageId, by: sentBy, at })}
-        <p class="said">${TEXTS.openExplanation}</p>
-        ${form({
-          id: `open-${packageId}`,
-          action: pathTo('packages', packageId, '/open'),
-          csrfToken: viewer.csrfToken,
-          fields: [],
-          submit: { label: TEXTS.openAndReceipt },
-        })}`,
+      ${
+        viewer.canAnswer &&
+        html`<p class="said">${TEXTS.openExplanation}</p>
+          ${form({
+            id: `open-${packageId}`,
+            action: pathTo('packages', packageId, '/open'),
+            csrfToken: viewer.csrfToken,
+            fields: [],
+            submit: { label: TEXTS.openAndReceipt },
+          })}`
+      }`,
     'act',
   )
 }
@@ -138,7 +161,7 @@ function dueSection({ due }: ThreadStory, parts: StoryParts): Html | undefined {
           <strong>${deadlineWords(deadline)}</strong>
           ${minute(deadline.at)} ${parts.cite(source)}
         </p>
-        ${isReaders && html`<p>${buttonLink(pathTo('packages', packageId, '/answer'), TEXTS.answer, 'primary')}</p>`}`,
+        ${isReaders && parts.isAnswerable(packageId) && taskLinks(packageId)}`,
     'act',
   )
 }

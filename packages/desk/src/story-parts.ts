@@ -7,23 +7,43 @@ import { TEXTS } from './desk-texts.ts'
 
 export type StoryParts = ReturnType<typeof createStoryParts>
 
+interface StoryReading {
+  /** The agent whose desk shows the story: it answers what is addressed to it. */
+  readonly answeringAgent?: string
+  /** A package that is not sent yet. It has no page. */
+  readonly unsent?: string
+}
+
 /** What every section of a story is made of. */
-export function createStoryParts(story: ThreadStory, names: AddressBook) {
+export function createStoryParts(
+  story: ThreadStory,
+  names: AddressBook,
+  { answeringAgent, unsent }: StoryReading = {},
+) {
   const total = story.olderPackages + story.conversation.length
   const numbers = new Map(story.conversation.map(({ packageId }, index) => [packageId, total - index]))
   const recipients = new Map(
     story.conversation.map(({ packageId, sentTo }) => [packageId, sentTo.organizationId]),
   )
+  const answerable = new Set(
+    story.conversation
+      .filter(
+        ({ sentTo, unreadable, isRevoked }) => sentTo.agentId === answeringAgent && !unreadable && !isRevoked,
+      )
+      .map(({ packageId }) => packageId),
+  )
   const nameOf = (id: string): string => visible((Object.hasOwn(names, id) ? names[id] : undefined) ?? id)
   const number = (packageId: string): Html => {
     const found = numbers.get(packageId)
-    return found === undefined
-      ? html`#?`
+    return found === undefined || packageId === unsent
+      ? html`#${String(found ?? '?')}`
       : html`<a href="${pathTo('packages', packageId)}">#${String(found)}</a>`
   }
   return {
     nameOf,
     number,
+    /** Whether the reader can answer the package: it is addressed to this desk, and open. */
+    isAnswerable: (packageId: string): boolean => answerable.has(packageId),
     recipientOf: (packageId: string): string => nameOf(recipients.get(packageId) ?? ''),
     company: (id: string): Html => html`<bdi class="company" title="${visible(id)}">${nameOf(id)}</bdi>`,
     /** Text of a company, in quotation marks and in the colour of its side. */

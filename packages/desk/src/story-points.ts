@@ -1,6 +1,7 @@
 import type { StoryFact, StoryPoint, ThreadStory } from '@agent-exchange/sdk'
 import { deadlineWords, ruleWords, STORY_HEADINGS } from '@agent-exchange/sdk/internal'
 import { html, type Html } from '@agent-exchange/web'
+import { challengeLink } from './answer-links.ts'
 import { SHOWN_ITEMS } from './desk-limits.ts'
 import { TEXTS } from './desk-texts.ts'
 import { listSection, shownText, type StoryParts } from './story-parts.ts'
@@ -89,5 +90,10 @@ function factView({ factId, statement, source, challenges }: StoryFact, parts: S
             html`<br />${TEXTS.challengedBy} ${parts.company(text.by)}: ${parts.quote(text)}
               ${parts.cite(from)}`,
         )}
+      ${
+        !statement.isReaders &&
+        parts.isAnswerable(source.packageId) &&
+        html`<br />${challengeLink(source.packageId, factId)}`
+      }
     </p>`
 }

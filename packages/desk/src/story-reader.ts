@@ -1,4 +1,4 @@
-import { threadStory, type ThreadStory } from '@agent-exchange/sdk'
+import { threadStory, type ThreadObjects, type ThreadStory } from '@agent-exchange/sdk'
 import { readThreadObjects } from '@agent-exchange/sdk/internal'
 import type { PackageResource } from '@agent-exchange/protocol'
 import type { DeskAgent } from './desk-agent.ts'
@@ -6,6 +6,8 @@ import { REMEMBERED_OBJECTS } from './desk-limits.ts'
 
 export interface ReadStory {
   readonly story: ThreadStory
+  /** What the story is told from. */
+  readonly thread: ThreadObjects
   readonly resources: readonly PackageResource[]
 }
 
@@ -27,7 +29,7 @@ export function createStoryReader(agent: DeskAgent): StoryReader {
   return {
     async read(threadId, now) {
       const { resources, ...thread } = await readThreadObjects(agent, threadId, remembered)
-      return { story: threadStory(thread, now), resources }
+      return { story: threadStory(thread, now), thread, resources }
     },
   }
 }

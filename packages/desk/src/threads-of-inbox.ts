@@ -4,7 +4,10 @@ import type { ThreadSummary } from './desk-agent.ts'
 import { SHOWN_EVENTS, SHOWN_THREADS } from './desk-limits.ts'
 
 /** Threads of the stored events, newest first. */
-export async function threadsOfInbox(inbox: Pick<Inbox, 'list'>): Promise<readonly ThreadSummary[]> {
+export async function threadsOfInbox(
+  inbox: Pick<Inbox, 'list'>,
+  limit = SHOWN_THREADS,
+): Promise<readonly ThreadSummary[]> {
   const states = ['pending', 'processed', 'set_aside'] as const
   const listed = await Promise.all(states.map((state) => inbox.list(state, SHOWN_EVENTS, 'newest')))
   const events = listed
@@ -12,7 +15,7 @@ export async function threadsOfInbox(inbox: Pick<Inbox, 'list'>): Promise<readon
     .map(({ body, state }) => ({ event: JSON.parse(body) as NotificationEnvelope, state }))
     .toSorted((left, right) => right.event.sequence - left.event.sequence)
   const threads = Map.groupBy(events, ({ event }) => event.thread_id)
-  return [...threads].slice(0, SHOWN_THREADS).flatMap(([threadId, found]) => {
+  return [...threads].slice(0, limit).flatMap(([threadId, found]) => {
     const [newest] = found
     if (!newest) return []
     return [

@@ -52,6 +52,9 @@ export interface EvaluatedDraft {
   readonly warnings: readonly SendWarning[]
 }
 
+/** The result of the policy checks for content that is not stored. */
+export type CheckedInput = Pick<EvaluatedDraft, 'passed' | 'checks' | 'warnings'>
+
 /** What remains of a draft after it was sent: no content. */
 export interface SentDraft {
   readonly draftId: string
@@ -70,6 +73,8 @@ export interface Drafts {
    * is the same draft. Fails with `package_sent` if the package was sent already, and with `draft_sent` if from a draft.
    */
   create(input: DraftInput): Promise<StoredDraft>
+  /** Evaluates the five checks for what `create` would store. Stores and sends nothing. */
+  check(input: DraftInput, options?: { readonly signal?: AbortSignal }): Promise<CheckedInput>
   /** Open drafts, oldest first. {@link Drafts.damaged} names those that are left out. */
   list(): Promise<readonly StoredDraft[]>
   /** Ids of drafts whose file was changed or damaged. They can only be discarded. */

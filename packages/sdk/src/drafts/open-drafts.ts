@@ -126,6 +126,12 @@ export function openDrafts(context: AgentContext, options: DraftsOptions): Draft
       return stored(await verified(await drafts.add({ draft_id: draftId, created_at, content })))
     },
 
+    async check(input, { signal } = {}) {
+      const prepared = await prepare(context, input)
+      const { passed, checks } = (await runChecks(context, prepared, signal)).evaluation
+      return { passed, checks, warnings: placeholderWarnings(prepared.object) }
+    },
+
     async list() {
       const all = await Promise.all((await readAll()).found.map(stored))
       return all.toSorted((left, right) => compare(left.createdAt, right.createdAt))

@@ -14,7 +14,7 @@ interface FieldBase {
 
 export type Field =
   | (FieldBase & {
-      readonly kind: 'text' | 'password' | 'email' | 'url' | 'search' | 'number'
+      readonly kind: 'text' | 'password' | 'email' | 'url' | 'search' | 'number' | 'date'
       readonly value?: string
       readonly maxLength?: number
       readonly autocomplete?: string
