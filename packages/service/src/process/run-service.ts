@@ -1,6 +1,7 @@
 import { withMasterKey, type Config } from '../config/index.ts'
 import { addressOf } from '@agent-exchange/database'
 import { startEmbedded } from '@agent-exchange/database/embedded'
+import { collectStartupGarbage } from '@agent-exchange/server/collect-startup-garbage'
 import type { RunningService, ServiceOptions } from '../service.ts'
 import { startWorkerPool } from './worker-pool.ts'
 
@@ -29,7 +30,9 @@ async function runHere(config: Config, options: ServiceOptions): Promise<Running
   starting?.catch(() => undefined)
   const { startService } = await import('../service.ts')
   const embedded = await starting
-  return startService(config, { ...options, ...(embedded && { embedded }) })
+  const service = await startService(config, { ...options, ...(embedded && { embedded }) })
+  collectStartupGarbage()
+  return service
 }
 
 async function runWorkers(

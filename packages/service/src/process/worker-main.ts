@@ -1,5 +1,6 @@
 /** A process of its own on the shared ports. Started by `startWorkerPool`, never by hand. */
 
+import { collectStartupGarbage } from '@agent-exchange/server/collect-startup-garbage'
 import { startService, type RunningService } from '../service.ts'
 import { createSharedMetrics } from './shared-metrics.ts'
 import type { FromWorker, ToWorker } from './worker-messages.ts'
@@ -19,6 +20,7 @@ async function start({ config, isFirst }: Extract<ToWorker, { kind: 'start' }>):
       onMigrating: () => tell({ kind: 'migrating' }),
     })
     const { urls, operatorTokenFile } = await running
+    collectStartupGarbage()
     tell({ kind: 'ready', urls, operatorTokenFile })
   } catch (error) {
     process.exitCode = 1

@@ -1,4 +1,4 @@
-import { listAgents, readGatewayConfig, startGateway } from '@agent-exchange/gateway'
+import { listAgents, readGatewayConfig, runGateway } from '@agent-exchange/gateway'
 import { Command } from 'commander'
 import { interruption } from '../../agent/interruption.ts'
 import { createAnnouncements } from '../../announce.ts'
@@ -76,7 +76,7 @@ async function run({ json = false }: { json?: boolean }): Promise<void> {
   const announcements = createAnnouncements({ json })
   const stopping = interruption()
   try {
-    const gateway = await startGateway(readGatewayConfig(process.env), { progress: announcements.progress })
+    const gateway = await runGateway(readGatewayConfig(process.env), { progress: announcements.progress })
     const { api, admin, webhooks } = gateway.urls
     const lines = [
       'The gateway is running.',
