@@ -21,6 +21,9 @@ export function gatewayLeaf(name: string, description: string, ...examples: read
 export const agentOption = () =>
   new Option('--agent <agent_id>', 'agent of this gateway').makeOptionMandatory()
 
+export const byOption = () =>
+  new Option('--by <name>', 'person who is responsible for it').makeOptionMandatory()
+
 export async function requireAgent({ db }: OpenGateway, agentId: string) {
   const found = (await listAgents(db)).find((each) => each.agentId === agentId)
   if (found) return found

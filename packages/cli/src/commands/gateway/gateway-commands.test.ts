@@ -112,3 +112,31 @@ test('settings of the gateway that do not fit together are refused at start', as
   assert.match(await wrong({ AEX_GATEWAY_PUSH_HOSTS: 'https://erp.example/x' }), /is not a host/u)
   assert.match(await wrong({ AEX_PKCS11_TOKEN: 'aex' }), /AEX_PKCS11_MODULE/u)
 })
+
+test('rules of approval are added, listed in words and removed', async () => {
+  const add = ['rule', 'add', '--partner', 'org_cars', '--sensitivity', 'confidential', '--people', '2']
+  const added = await document(...add, '--by', 'Ida Berg')
+  assert.deepEqual([added.partner, added.people, added.approvers], ['org_cars', 2, []])
+  assert.match(
+    (await gateway('rule', 'list')).stdout,
+    /2 people for drafts for org_cars with a fact that is confidential or more; by Ida Berg/u,
+  )
+  const refused = await gateway('rule', 'add', '--people', '9', '--by', 'Ida Berg')
+  assert.match(refused.stderr, /from 1 to 5/u)
+  const removed = await document('rule', 'remove', added.rule_id, '--by', 'Ole Dahl')
+  assert.deepEqual(removed, { rule_id: added.rule_id, removed: true })
+  assert.match((await gateway('rule', 'list')).stdout, /^No rules: one approver is enough/u)
+  const again = await gateway('rule', 'remove', added.rule_id, '--by', 'Ole Dahl')
+  assert.match(again.stderr, /List rules: /u)
+})
+
+test('a delegation has an end, and can end earlier', async () => {
+  const people = ['--from', 'person_a', '--to', 'person_b', '--by', 'Ida Berg'] as const
+  const past = await gateway('delegation', 'add', ...people, '--until', '2020-01-01')
+  assert.match(past.stderr, /at most 92 days from now/u)
+  const day = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10)
+  const { delegation_id: id } = await document('delegation', 'add', ...people, '--until', day)
+  assert.match((await gateway('delegation', 'list')).stdout, /person_b for person_a until/u)
+  assert.deepEqual(await document('delegation', 'end', id), { delegation_id: id, ended: true })
+  assert.deepEqual(await document('delegation', 'list'), [])
+})

@@ -3,7 +3,7 @@ import { Command } from 'commander'
 import { CommandFailure } from '../../failure.ts'
 import { aexStep } from '../../next-step.ts'
 import { visible, visibleJson } from '../../visible.ts'
-import { agentOption, gatewayLeaf, requireAgent, type Json } from './gateway-command.ts'
+import { agentOption, byOption, gatewayLeaf, requireAgent, type Json } from './gateway-command.ts'
 import { withGateway } from './opened-gateway.ts'
 
 interface OfAgent extends Json {
@@ -33,7 +33,7 @@ function changing(name: string, description: string): Command {
   return gatewayLeaf(name, description, example)
     .argument('<thread_id>', 'thread of the agent')
     .addOption(agentOption())
-    .requiredOption('--by <name>', 'person who is responsible for it')
+    .addOption(byOption())
     .requiredOption('--reason <text>', 'why; it stays in the access record')
 }
 

@@ -12,6 +12,8 @@ import { gatewayKeyCommand } from './keys.ts'
 import { withGateway } from './opened-gateway.ts'
 import { gatewayPolicyCommand } from './policies.ts'
 import { gatewayPushCommand } from './push.ts'
+import { gatewayDelegationCommand } from './delegations.ts'
+import { gatewayRuleCommand } from './rules.ts'
 import { gatewaySystemCommand } from './systems.ts'
 
 const EXAMPLES = `
@@ -53,6 +55,8 @@ export function gatewayCommand(): Command {
     .addCommand(gatewaySystemCommand())
     .addCommand(gatewayPushCommand())
     .addCommand(gatewayHoldCommand())
+    .addCommand(gatewayRuleCommand())
+    .addCommand(gatewayDelegationCommand())
 }
 
 async function initialize({ json }: { json?: boolean }): Promise<void> {
