@@ -2,11 +2,13 @@ import { ExchangeError } from '@agent-exchange/sdk'
 import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
 import { draftPage, examinedPage } from './draft-page.ts'
 import { examineDraft } from './examined-draft.ts'
+import { askForPasskey } from './passkey-decision.ts'
 import { TooManyTries } from './passphrase-tries.ts'
 
 /** Records the decision, if the passphrase is right and the draft is the one that the person saw. */
 export async function decide(call: DeskCall): Promise<DeskAnswer> {
   const { agent, fields, id, now, tries } = call
+  if (agent.passkeys) return askForPasskey(call, agent.passkeys)
   const [name, reason, passphrase] = ['name', 'reason', 'passphrase'].map((each) => fields.get(each) ?? '')
   const [digest, decision] = [fields.get('digest') ?? '', fields.get('decision')]
   const values = { name: name ?? '', reason: reason ?? '' }

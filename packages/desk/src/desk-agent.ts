@@ -16,6 +16,7 @@ import type {
   RevokeInput,
   StoredDraft,
 } from '@agent-exchange/sdk'
+import type { PasskeyDecisions } from './passkey-decisions.ts'
 
 /** What the pages need of an agent, wherever it keeps its data. */
 export interface DeskAgent {
@@ -51,6 +52,8 @@ export interface DeskAgent {
   readonly drafts: Drafts
   /** Records the decision of a person about the draft with this digest. Fails with `approver_locked`. */
   decide(decision: DraftDecision): Promise<void>
+  /** Where people decide with passkeys; `decide` is not used then. */
+  readonly passkeys?: PasskeyDecisions
 }
 
 export interface DraftDecision {

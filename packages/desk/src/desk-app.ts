@@ -17,6 +17,7 @@ import type { DeskAnswer, HostCall } from './desk-call.ts'
 import { deskChanges, EVENTS_PATH } from './desk-changes.ts'
 import type { DeskHost, DeskSession } from './desk-host.ts'
 import { CHANGES_POLL_MS, MAXIMUM_LIVE_PAGES } from './desk-limits.ts'
+import { DeskRefusal } from './desk-refusal.ts'
 import { createDeskPages, type FrameState } from './desk-pages.ts'
 import { hasOneOf } from './desk-person.ts'
 import { AGENT_ROUTES, routeOf } from './desk-routes.ts'
@@ -135,6 +136,7 @@ export function createDeskApp(host: DeskHost, options: DeskAppOptions = {}): Des
       return await ofAgent.handle({ ...call, agent, tries, stories: readerFor(agent) })
     } catch (error) {
       if (error instanceof ExchangeError) return pages.problem(error)
+      if (error instanceof DeskRefusal) return pages.failure(409, 'This did not work', error.message)
       throw error
     }
   }

@@ -72,6 +72,18 @@ export const DONE = {
   opened: { tone: 'good', title: 'The package is open. Signed receipts were sent.' },
   revoked: { tone: 'good', title: 'The package is revoked.' },
   approved: { tone: 'good', title: 'Approved. The draft can be sent now, by you or by the agent.' },
+  approval_recorded: {
+    tone: 'good',
+    title: 'Your approval is recorded. The page says whether the draft needs more.',
+  },
+  passkey_added: {
+    tone: 'good',
+    title: 'The passkey is registered. It counts for drafts that are made from now on.',
+  },
+  passkey_removed: {
+    tone: 'info',
+    title: 'The passkey is removed. Approvals that it gave for drafts that are not sent yet are void.',
+  },
   declined: { tone: 'warn', title: 'Declined. The draft will not be sent.' },
   sent: { tone: 'good', title: 'Sent. The exchange accepted the package.' },
   discarded: { tone: 'info', title: 'The draft is discarded.' },

@@ -7,6 +7,7 @@ import { CONTENT_ROLES, DESK_ROLES, EVIDENCE_ROLES, type DeskRoles } from './des
 import { draftPage } from './draft-page.ts'
 import { draftsPage } from './drafts-page.ts'
 import { capsuleFile, evidencePage } from './evidence-page.ts'
+import { confirmDecision } from './passkey-decision.ts'
 import { orSentDraft } from './sent-draft-page.ts'
 import { packagePage } from './package-page.ts'
 import { startPage } from './start-page.ts'
@@ -42,7 +43,9 @@ export const AGENT_ROUTES: readonly AgentRoute[] = [
     CONTENT_ROLES,
     orSentDraft((call) => draftPage(call)),
   ),
-  route('POST', '/drafts/:id/decide', ['approver'], orSentDraft(decide)),
+  // A reader may be the delegate of an approver: whoever decides by passkey is checked for each draft.
+  route('POST', '/drafts/:id/decide', CONTENT_ROLES, orSentDraft(decide)),
+  route('POST', '/drafts/:id/confirm', CONTENT_ROLES, orSentDraft(confirmDecision)),
   route('POST', '/drafts/:id/send', ['planner', 'approver'], orSentDraft(send)),
   route('POST', '/drafts/:id/discard', ['planner'], orSentDraft(discard)),
   route('GET', '/evidence/:package_id', EVIDENCE_ROLES, evidencePage),

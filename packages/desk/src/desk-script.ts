@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { WebAsset } from '@agent-exchange/web'
 
-/** Posts a form while the person types, and shows what it would lead to. Without it, the button "Check" does the same. */
+/**
+ * Posts a form while the person types, and shows what it would lead to; without it, the button "Check" does the same.
+ * Asks the browser for a passkey, which nothing but a script can.
+ */
 const SCRIPT = `const PAUSE_MS = 700
 
 for (const form of document.querySelectorAll('form[data-compose]')) {
@@ -30,6 +33,29 @@ for (const form of document.querySelectorAll('form[data-compose]')) {
   form.addEventListener('submit', () => {
     clearTimeout(timer)
     request?.abort()
+  })
+}
+
+for (const form of document.querySelectorAll('form[data-passkey]')) {
+  const alert = form.querySelector('[role=alert]')
+  const say = (text) => {
+    alert.textContent = text
+    alert.hidden = false
+  }
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault()
+    const json = JSON.parse(form.dataset.options)
+    if (!window.PublicKeyCredential?.parseRequestOptionsFromJSON) return say(alert.dataset.missing)
+    try {
+      const credential =
+        form.dataset.passkey === 'create'
+          ? await navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(json) })
+          : await navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(json) })
+      form.elements.answer.value = JSON.stringify(credential)
+      form.submit()
+    } catch {
+      say(alert.dataset.failed)
+    }
   })
 }
 `

@@ -57,6 +57,33 @@ export const TEXTS = {
   noPackageText: 'A thread begins when the exchange accepts its first package.',
 } as const
 
+/** Decisions and sign-in by passkey. */
+export const PASSKEY_TEXTS = {
+  reason: 'Reason',
+  reasonHint: 'Required if you decline. It stays inside your company.',
+  reasonMissing: 'Give a reason for the decline.',
+  approve: 'Approve…',
+  decline: 'Decline…',
+  approveTitle: 'Approve with your passkey',
+  declineTitle: 'Decline with your passkey',
+  signs: 'Your passkey signs this decision about exactly this draft, for five minutes and once.',
+  trust: 'The gateway is trusted to show what is signed.',
+  trustText:
+    'A passkey has no display of its own: it signs a digest that it cannot show. Read the draft at an address that you know.',
+  confirmApproval: 'Approve with passkey',
+  confirmDecline: 'Decline with passkey',
+  back: 'Back to the draft',
+  decisions: 'Decisions',
+  decisionColumns: ['Decision', 'By', 'At', 'Reason'],
+  onBehalfOf: 'in the place of',
+  failed: 'The passkey was not used. Try again, or go back: nothing was changed.',
+  noPasskeys:
+    'This browser offers no passkeys here. Use a current browser, and the address that the gateway is configured with.',
+  noScript: 'This step needs JavaScript.',
+  noScriptText:
+    'Browsers ask for a passkey by script only. Permit scripts for this address and load the page again.',
+} as const
+
 /** Forms whose content becomes a draft. */
 export const COMPOSE_TEXTS = {
   becomesDraft: 'It becomes a draft. Nothing is sent before somebody approves it.',

@@ -15,6 +15,7 @@ import { checkTable } from './check-table.ts'
 import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
 import { decisionForm, discardForm, sendForm, type DecisionValues } from './draft-forms.ts'
 import { stateBadge } from './draft-table.ts'
+import { passkeyDecisionPart } from './passkey-decision-part.ts'
 import { examineDraft, type ExaminedDraft } from './examined-draft.ts'
 import { objectView, rawView, shownLines, textOf } from './object-view.ts'
 
@@ -54,7 +55,7 @@ export async function examinedPage(
         <pre class="exact" tabindex="0"><bdi>${shownLines(canonicalize(draft.object))}</bdi></pre>
       </details>
       <p>Digest of the draft: ${identifier(draft.digest)}</p>
-      ${decisionPart(call, examined, values)} ${discardForm(call, draft.draftId)}`,
+      ${await decisionPart(call, examined, values)} ${discardForm(call, draft.draftId)}`,
   }
 }
 
@@ -83,7 +84,7 @@ function summary({ draft, verdict }: ExaminedDraft, isKnown: boolean): Html {
   ])
 }
 
-function decisionPart(call: DeskCall, examined: ExaminedDraft, values: DecisionValues): Html {
+async function decisionPart(call: DeskCall, examined: ExaminedDraft, values: DecisionValues): Promise<Html> {
   const { draft, verdict } = examined
   const { state, approvalRequired, decision } = draft
   const canSend = verdict === 'passes' && (state === 'ready' || state === 'approved')
@@ -99,7 +100,22 @@ function decisionPart(call: DeskCall, examined: ExaminedDraft, values: DecisionV
     }
     ${!approvalRequired && !decision && html`<p>The policy requires no person for this draft.</p>`}
     ${verdict !== 'passes' && notice(HINDRANCES[verdict])} ${canSend && sendForm(call, draft)}
-    ${state !== 'approved' && decisionForm(call, draft, { ...values, canApprove: verdict === 'passes' })}`
+    ${await decidingPart(call, examined, values)}`
+}
+
+/** By passkey at a gateway, by passphrase in a folder. */
+async function decidingPart(
+  call: DeskCall,
+  { draft, verdict }: ExaminedDraft,
+  values: DecisionValues,
+): Promise<Html | false> {
+  const canApprove = verdict === 'passes'
+  const { passkeys } = call.agent
+  if (passkeys) {
+    const state = await passkeys.state(draft)
+    return passkeyDecisionPart(call, draft, { state, values, canApprove })
+  }
+  return draft.state !== 'approved' && decisionForm(call, draft, { ...values, canApprove })
 }
 
 /** Why a draft cannot be approved or sent, and what the person can do. */

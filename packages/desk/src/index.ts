@@ -11,5 +11,8 @@ export {
   type DeskRole,
   type DeskRoles,
 } from './desk-person.ts'
+export { DeskRefusal } from './desk-refusal.ts'
+export { passkeyForm } from './passkey-form.ts'
+export type { DecisionState, PasskeyDecisions } from './passkey-decisions.ts'
 export { DeskPortUnusable, startDesk, type Desk, type DeskOptions } from './desk-server.ts'
 export { threadsOfInbox } from './threads-of-inbox.ts'
