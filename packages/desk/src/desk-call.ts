@@ -41,7 +41,7 @@ export type HostRoute = Route<HostCall> & {
   readonly navigation?: string
 }
 
-export type DeskSection = 'overview' | 'drafts'
+export type DeskSection = 'overview' | 'drafts' | 'search' | 'new'
 
 export interface DeskPage {
   readonly kind: 'page'

@@ -40,6 +40,16 @@ export const CHECK_WAIT_MS = 5_000
 export const SHOWN_WAITING = 25
 /** How long the overview waits for the content of its threads. */
 export const OVERVIEW_WAIT_MS = 4_000
+/** Verdicts of threads that stay in memory, how long one counts, and how long a page waits for one. */
+export const REMEMBERED_VERDICTS = 200
+export const VERDICT_VALID_MS = 60_000
+export const VERDICT_WAIT_MS = 2_000
+/** Packages whose content one file for an auditor can show, the newest ones. */
+export const MAXIMUM_DISCLOSED = 100
+/** Conversations that a search reads, newest first, and how long it may take. */
+export const SEARCHED_THREADS = 100
+export const SEARCH_WAIT_MS = 8_000
+export const SHOWN_RESULTS = 50
 /** How long the overview waits for new events. */
 export const POLL_WAIT_MS = 3_000
 /** Interval at which a desk that is open in a browser looks for new drafts and events. */

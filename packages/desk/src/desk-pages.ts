@@ -3,6 +3,7 @@ import { notice, page, type WebAssets } from '@agent-exchange/web'
 import type { DeskAgent } from './desk-agent.ts'
 import type { DeskPage } from './desk-call.ts'
 import type { DeskHost } from './desk-host.ts'
+import { CONVERSATION_TEXTS, SEARCH_TEXTS, TEXTS } from './desk-texts.ts'
 import { CONTENT_ROLES, DESK_ROLES, hasOneOf, type DeskPerson, type DeskRoles } from './desk-person.ts'
 
 /** Who is signed in, for the frame of a page. */
@@ -76,6 +77,8 @@ const NAVIGATION: readonly {
   readonly section: string
   readonly roles: DeskRoles
 }[] = [
-  { href: '/', text: 'Desk', section: 'overview', roles: DESK_ROLES },
-  { href: '/drafts', text: 'Drafts', section: 'drafts', roles: CONTENT_ROLES },
+  { href: '/', text: TEXTS.desk, section: 'overview', roles: DESK_ROLES },
+  { href: '/drafts', text: TEXTS.draftsTitle, section: 'drafts', roles: CONTENT_ROLES },
+  { href: '/search', text: SEARCH_TEXTS.title, section: 'search', roles: CONTENT_ROLES },
+  { href: '/new', text: CONVERSATION_TEXTS.title, section: 'new', roles: ['planner'] },
 ]

@@ -18,6 +18,8 @@ export type DeskRoles = readonly [DeskRole, ...DeskRole[]]
 /** Whoever may read what companies wrote to each other. */
 export const CONTENT_ROLES: DeskRoles = ['reader', 'planner', 'approver']
 export const EVIDENCE_ROLES: DeskRoles = ['reader', 'planner', 'approver', 'auditor']
+/** Whoever may give content to an auditor. */
+export const DISCLOSING_ROLES: DeskRoles = ['planner', 'approver']
 
 export function hasOneOf({ roles }: Pick<DeskPerson, 'roles'>, wanted: readonly DeskRole[]): boolean {
   return wanted.some((role) => roles.includes(role))

@@ -3,10 +3,13 @@ import { answerPage, makeAnswer } from './answer-page.ts'
 import { ANSWER_TASKS } from './answer-tasks.ts'
 import { decide } from './decide.ts'
 import { pathTo, type AgentRoute, type DeskAnswer, type DeskCall } from './desk-call.ts'
-import { CONTENT_ROLES, DESK_ROLES, EVIDENCE_ROLES, type DeskRoles } from './desk-person.ts'
+import { CONTENT_ROLES, DESK_ROLES, DISCLOSING_ROLES, EVIDENCE_ROLES, type DeskRoles } from './desk-person.ts'
 import { draftPage } from './draft-page.ts'
 import { draftsPage } from './drafts-page.ts'
-import { capsuleFile, evidencePage } from './evidence-page.ts'
+import { PACKAGE_TEMPLATES } from './conversation-form.ts'
+import { capsuleFile, disclosingFile, evidencePage, reportFile } from './evidence-page.ts'
+import { conversationPage, makeConversation, templatesPage } from './new-conversation-page.ts'
+import { searchPage } from './search-page.ts'
 import { confirmDecision } from './passkey-decision.ts'
 import { orSentDraft } from './sent-draft-page.ts'
 import { packagePage } from './package-page.ts'
@@ -50,6 +53,14 @@ export const AGENT_ROUTES: readonly AgentRoute[] = [
   route('POST', '/drafts/:id/discard', ['planner'], orSentDraft(discard)),
   route('GET', '/evidence/:package_id', EVIDENCE_ROLES, evidencePage),
   route('GET', '/evidence/:package_id/capsule.json', EVIDENCE_ROLES, capsuleFile),
+  route('GET', '/evidence/:package_id/report.html', EVIDENCE_ROLES, reportFile),
+  route('POST', '/evidence/:id/with-content.json', DISCLOSING_ROLES, disclosingFile),
+  route('GET', '/search', CONTENT_ROLES, searchPage),
+  route('GET', '/new', ['planner'], templatesPage),
+  ...PACKAGE_TEMPLATES.flatMap((template) => [
+    route('GET', `/new/${template}`, ['planner'], conversationPage(template)),
+    route('POST', `/new/${template}`, ['planner'], makeConversation(template)),
+  ]),
 ]
 
 /** The route of an address, with the id in it. */

@@ -73,6 +73,13 @@ const STYLE = `.package {
 .choices .field {
   margin-bottom: 0.5rem;
 }
+.templates {
+  padding: 0;
+  list-style: none;
+}
+.templates a {
+  font-weight: 550;
+}
 .row {
   margin: 0 0 0.75rem;
   padding: 0.2rem 0.75rem 0.4rem;

@@ -1,6 +1,7 @@
 /** English of the story and of the first page. `STORY_HEADINGS` and the other words of a story are in the SDK. */
 export const TEXTS = {
   desk: 'Desk',
+  draftsTitle: 'Drafts',
   evidenceOnly:
     'You see who exchanged packages when, and the evidence of it. Content is not shown to auditors.',
   administratorOnly:
@@ -166,4 +167,108 @@ export const TASK_TEXTS = {
   challengeThis: 'Challenge',
   acceptThis: 'Accept',
   more: 'Other answers',
+} as const
+
+export const EVIDENCE_TEXTS = {
+  title: 'Evidence',
+  heading: 'Evidence',
+  notVerified: 'The evidence is not verified yet. Reload the page, or open the details.',
+  details: 'Evidence of the thread',
+  download: 'Download the evidence',
+  print: 'Printable report',
+  forAuditor: 'Show this to an auditor…',
+  forAuditorExplanation:
+    'The evidence without content says who sent what kind of package when, and who opened it: use the download above. With content, whoever gets the file can read every package of this conversation that you can read.',
+  withContent: 'Download with content',
+  anybody: 'Anybody can verify the file without this exchange:',
+  levelAndKeys: 'Level and keys',
+  earlier: 'Packages from before version 2 of the evidence are not shown.',
+  earlierHow: (id: string) => `Collect them with aex agent evidence ${id} --earlier.`,
+  noLog: 'There is no evidence without the transparency log.',
+} as const
+
+export const SEARCH_TEXTS = {
+  title: 'Search',
+  search: 'Search',
+  text: 'Text',
+  company: 'Company',
+  person: 'Person or agent',
+  state: 'State',
+  dueBy: 'Answer due by',
+  anyState: 'any',
+  states: {
+    due_from_us: 'waits for us',
+    due_from_others: 'waits for others',
+    disputed: 'disputed',
+    decided: 'decided',
+    agreed: 'agreed',
+    open: 'has open questions',
+  },
+  how: 'Content is opened in memory for the search and compared. No index of it is stored.',
+  searched: (threads: number, known: number, packages: number) =>
+    `Searched ${threads} of ${known} conversations, with ${packages} packages.`,
+  results: 'Conversations that were found',
+  about: 'About',
+  with: 'With',
+  last: 'Last event',
+  nothing: 'Nothing was found.',
+  nothingText: 'Packages that nobody has opened are not searched.',
+} as const
+
+/** A new conversation from one of six templates. */
+export const CONVERSATION_TEXTS = {
+  title: 'New conversation',
+  choose: 'What is it about?',
+  templates: {
+    demand_change_reasoning: {
+      title: 'Demand changes',
+      explanation: 'You tell a supplier what changes in your demand, and why.',
+    },
+    capacity_response: {
+      title: 'Capacity',
+      explanation: 'You say what you can produce, and what limits it.',
+    },
+    material_constraint_reasoning: {
+      title: 'Material is short',
+      explanation: 'You say which material is short, for how long, and what follows from it.',
+    },
+    component_impact_response: {
+      title: 'Impact on components',
+      explanation: 'You say which components a change affects.',
+    },
+    priority_decision_request: {
+      title: 'Decision about priorities',
+      explanation: 'You ask the other company to decide what comes first.',
+    },
+    network_story_update: {
+      title: 'Update for the network',
+      explanation: 'You tell partners what has changed since the last story.',
+    },
+  },
+  recipient: 'Recipient',
+  knownAgent: 'An agent that you know',
+  organization: 'or its organization',
+  recipientHint: 'Such as org_seats. The other company tells you the ids of its organization and agent.',
+  agent: 'and its agent',
+  nameRecipient: 'Say who the recipient is.',
+  fillIn: 'Fill this in.',
+  noSkill: 'The agent has no skill. Set a default, or register it with one.',
+  about: 'What it is about',
+  useCase: 'Use case',
+  horizon: 'Time horizon',
+  scope: 'Scope',
+  scopeName: 'Name, such as part family',
+  scopeValue: 'Value',
+  summary: 'What follows, in a sentence',
+  fact: 'Fact',
+  evidenceHint: 'References that start with ev_, one a line. Without one, a reference is made.',
+  drivers: 'What drives it',
+  unknowns: 'What is not known',
+  confidence: 'How sure you are',
+  confidenceBasis: 'What that rests on',
+  notAssessed: 'Not assessed.',
+  action: 'What you will do',
+  ask: 'What you ask for',
+  deadline: 'Answer by',
+  expected: 'Answers that you expect',
 } as const

@@ -1,14 +1,20 @@
 import {
   describeVerdict,
   readerWith,
+  renderCapsuleHtml,
   verifyCapsule,
   visibleText,
   type ReportSection,
 } from '@agent-exchange/log'
 import { ExchangeError, type CollectedCapsule } from '@agent-exchange/sdk'
-import { buttonLink, html, identifier, notice, type Html } from '@agent-exchange/web'
+import { html, identifier, notice, type Html } from '@agent-exchange/web'
 import type { DeskAgent } from './desk-agent.ts'
-import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
+import type { DeskAnswer, DeskCall } from './desk-call.ts'
+import { MAXIMUM_DISCLOSED } from './desk-limits.ts'
+import { EVIDENCE_TEXTS as T } from './desk-texts.ts'
+import { evidenceLinks } from './evidence-part.ts'
+
+const CAPSULE_FILE = 'capsule.json'
 
 /** Errors that say that the log is not what it was, or has not been published yet. */
 const LOG_FAULTS: ReadonlySet<string> = new Set(['log_split_view', 'log_rolled_back', 'log_unverifiable'])
@@ -20,7 +26,7 @@ export async function evidencePage({ agent, id }: DeskCall): Promise<DeskAnswer>
     collected instanceof ExchangeError ? logNotice(collected) : await evidencePart(collected, { agent, id })
   return {
     kind: 'page',
-    title: 'Evidence',
+    title: T.title,
     section: 'overview',
     main: html`<p>${identifier(id)}</p>
       ${main}`,
@@ -36,14 +42,14 @@ async function evidencePart(
   const names = await agent.names()
   const { sentence, tone, facts, sections, details } = describeVerdict(result, readerWith(names))
   return html`${notice({ tone, title: visibleText(sentence) })} ${earlierPackages > 0 && earlierNotice(id)}
-    <p>${buttonLink(pathTo('evidence', id, '/capsule.json'), 'Download the evidence')}</p>
-    <p class="quiet">Anybody can verify the file without this exchange: <code>aex verify FILE</code>.</p>
+    ${evidenceLinks(id)}
+    <p class="quiet">${T.anybody} <code>aex verify FILE</code></p>
     ${sections.map(
       (section) =>
         html`<h2>${section.title}</h2>
           ${listOf(section)}`,
     )}
-    <h2>Level and keys</h2>
+    <h2>${T.levelAndKeys}</h2>
     <ul>
       ${facts.map(({ name, value }) => html`<li>${name}: ${visibleText(value)}</li>`)}
     </ul>
@@ -65,8 +71,8 @@ function listOf({ items }: ReportSection): Html {
 function earlierNotice(id: string): Html {
   return notice({
     tone: 'info',
-    title: 'Packages from before version 2 of the evidence are not shown.',
-    text: `Collect them with aex agent evidence ${id} --earlier.`,
+    title: T.earlier,
+    text: T.earlierHow(id),
   })
 }
 
@@ -75,13 +81,35 @@ export async function capsuleFile({ agent, id }: DeskCall): Promise<DeskAnswer> 
   const collected = await collect(agent, id)
   if (collected instanceof ExchangeError) throw collected
   const body = `${JSON.stringify(collected.capsule, undefined, 2)}\n`
-  return { kind: 'file', name: 'capsule.json', mediaType: 'application/json', body }
+  return { kind: 'file', name: CAPSULE_FILE, mediaType: 'application/json', body }
+}
+
+/** The verdict as a page that can be printed or sent. It loads nothing. */
+export async function reportFile({ agent, id, now }: DeskCall): Promise<DeskAnswer> {
+  const collected = await collect(agent, id)
+  if (collected instanceof ExchangeError) throw collected
+  const result = await verifyCapsule(collected.capsule, { require: 'unpinned', profile: agent.profile })
+  const reader = readerWith(await agent.names())
+  const body = renderCapsuleHtml(result, { ...reader, verifiedAt: now.toISOString(), file: CAPSULE_FILE })
+  return { kind: 'file', name: 'evidence.html', mediaType: 'text/html; charset=utf-8', body }
+}
+
+/** The evidence of a thread with the content of the packages that this agent can read. */
+export async function disclosingFile({ agent, id, now, stories }: DeskCall): Promise<DeskAnswer> {
+  const { story } = await stories.read(id, now)
+  const disclose = story.conversation
+    .filter(({ unreadable, isRevoked, isExpired }) => !unreadable && !isRevoked && !isExpired)
+    .slice(0, MAXIMUM_DISCLOSED)
+    .map(({ packageId }) => packageId)
+  const { capsule } = await agent.evidence({ threadId: id }, { disclose })
+  const body = `${JSON.stringify(capsule, undefined, 2)}\n`
+  return { kind: 'file', name: 'capsule-with-content.json', mediaType: 'application/json', body }
 }
 
 function logNotice({ code, message }: ExchangeError): Html {
   return notice({
     tone: 'bad',
-    title: 'There is no evidence without the transparency log.',
+    title: T.noLog,
     text: `${message} (${code})`,
   })
 }

@@ -8,10 +8,11 @@ import {
   STORY_HEADINGS,
   titleWords,
 } from '@agent-exchange/sdk/internal'
-import { attributes, buttonLink, form, html, identifier, notice, type Html } from '@agent-exchange/web'
+import { attributes, form, html, identifier, notice, type Html } from '@agent-exchange/web'
 import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
-import { hasOneOf } from './desk-person.ts'
+import { DISCLOSING_ROLES, hasOneOf } from './desk-person.ts'
 import { TEXTS } from './desk-texts.ts'
+import { evidenceSection } from './evidence-part.ts'
 import { conversationSection } from './story-conversation.ts'
 import {
   comparison,
@@ -38,9 +39,12 @@ export async function storyPage(call: DeskCall): Promise<DeskAnswer> {
 /** The page of a story, with a form in it where the person answers. */
 export async function storyPageWith(
   call: DeskCall,
-  { story }: ReadStory,
+  { story, resources }: ReadStory,
   { answer, status }: { readonly answer?: Html; readonly status?: number } = {},
 ): Promise<DeskAnswer> {
+  const { agent, now, person, stories, csrfToken } = call
+  const verdict = await stories.verdicts.find(story.threadId, resources, now)
+  const canDisclose = hasOneOf(person, DISCLOSING_ROLES)
   return {
     kind: 'page',
     title: shownText(titleWords(story.title)),
@@ -48,13 +52,9 @@ export async function storyPageWith(
     ...(status !== undefined && { status }),
     main: storyView(
       story,
-      await call.agent.names(),
-      {
-        agentId: call.agent.identity.agentId,
-        csrfToken: call.csrfToken,
-        canAnswer: hasOneOf(call.person, ['planner']),
-      },
-      answer,
+      await agent.names(),
+      { agentId: agent.identity.agentId, csrfToken, canAnswer: hasOneOf(person, ['planner']) },
+      { answer, evidence: evidenceSection(story, verdict, { csrfToken, canDisclose }) },
     ),
   }
 }
@@ -67,7 +67,12 @@ interface StoryViewer {
   readonly canAnswer: boolean
 }
 
-export function storyView(story: ThreadStory, names: AddressBook, viewer: StoryViewer, answer?: Html): Html {
+export function storyView(
+  story: ThreadStory,
+  names: AddressBook,
+  viewer: StoryViewer,
+  { answer, evidence }: { readonly answer?: Html | undefined; readonly evidence?: Html } = {},
+): Html {
   const parts = createStoryParts(story, names, viewer.canAnswer ? { answeringAgent: viewer.agentId } : {})
   return html`<div class="story">
     ${companies(story, parts)} ${standing(story, parts)} ${unopened(viewer, story, parts)}
@@ -77,9 +82,8 @@ export function storyView(story: ThreadStory, names: AddressBook, viewer: StoryV
       ${factSection(story, parts)} ${confidenceSection(story, parts)} ${versionSection(story, parts)}
       ${undisclosedSection(story, parts)} ${handlingSection(story, parts)}
     </div>
-    ${conversationSection(story, parts)}
+    ${evidence} ${conversationSection(story, parts)}
     <p class="quiet">${TEXTS.quotesNote}</p>
-    <p>${buttonLink(pathTo('evidence', story.threadId), TEXTS.evidence)}</p>
     <p>${identifier(story.threadId)}</p>
   </div>`
 }

@@ -3,6 +3,7 @@ import { readThreadObjects } from '@agent-exchange/sdk/internal'
 import type { PackageResource } from '@agent-exchange/protocol'
 import type { DeskAgent } from './desk-agent.ts'
 import { REMEMBERED_OBJECTS } from './desk-limits.ts'
+import { createThreadVerdicts, type ThreadVerdicts } from './thread-verdicts.ts'
 
 export interface ReadStory {
   readonly story: ThreadStory
@@ -14,6 +15,7 @@ export interface ReadStory {
 /** Reads stories of threads. Opened objects stay in memory, so that a page opens only what is new. */
 export interface StoryReader {
   read(threadId: string, now: Date): Promise<ReadStory>
+  readonly verdicts: ThreadVerdicts
 }
 
 export function createStoryReader(agent: DeskAgent): StoryReader {
@@ -27,6 +29,7 @@ export function createStoryReader(agent: DeskAgent): StoryReader {
     },
   }
   return {
+    verdicts: createThreadVerdicts(agent),
     async read(threadId, now) {
       const { resources, ...thread } = await readThreadObjects(agent, threadId, remembered)
       return { story: threadStory(thread, now), thread, resources }

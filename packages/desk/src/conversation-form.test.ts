@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { exampleObjects, validateObject } from '@agent-exchange/protocol'
+import { makersOf, newObject } from '@agent-exchange/sdk/internal'
+import {
+  conversationParts,
+  PACKAGE_TEMPLATES,
+  packageFrom,
+  recipientFrom,
+  TEMPLATE_VALUES,
+} from './conversation-form.ts'
+import { partView } from './form-view.ts'
+
+const by = { organizationId: 'org_seats', agentId: 'agent_seats' }
+const to = { organizationId: 'org_cars', agentId: 'agent_cars' }
+const now = new Date('2026-03-04T08:00:00Z')
+const policy = newObject('policy_envelope', { by, to: to.organizationId, now })
+const fields = {
+  'business_context.time_horizon': 'weeks 12 to 14',
+  'business_context.scope.0.name': 'part_family',
+  'business_context.scope.0.value': 'seat rails',
+  summary: 'Coil is short.',
+  'facts.0.statement': 'One delivery was late.',
+  'facts.0.evidence_refs': 'ev_notice',
+  'facts.0.sensitivity': 'internal',
+  drivers: 'one supplier\ntwo shifts',
+  confidence: '0.8',
+  confidence_basis: 'stock count',
+  ask: 'Confirm the priority.',
+  deadline: '2026-03-10',
+  'expected.agree': 'on',
+  not_disclosed: 'prices',
+}
+
+for (const template of PACKAGE_TEMPLATES)
+  test(`[OBJ-05] the template ${template} makes the package that a program would make`, () => {
+    const values = { ...TEMPLATE_VALUES[template], ...fields }
+    const terms = { template, by, now, policy, to, thread: 'thread_coil' }
+    const made = packageFrom(new URLSearchParams(values), terms)
+    assert.deepEqual(validateObject(made).failures, [])
+    const written = makersOf(() => ({ by, now, policy })).reasoningPackage({
+      to,
+      thread: 'thread_coil',
+      package_type: template,
+      summary: 'Coil is short.',
+      facts: [
+        {
+          statement: 'One delivery was late.',
+          evidence_refs: ['ev_notice'],
+          sensitivity: 'internal',
+          fact_id: made.facts[0]?.fact_id ?? '',
+        },
+      ],
+      ask: 'Confirm the priority.',
+      drivers: ['one supplier', 'two shifts'],
+      confidence: { score: 0.8, basis: 'stock count' },
+      business_context: {
+        domain: 'supply',
+        use_case: TEMPLATE_VALUES[template]['business_context.use_case'] ?? '',
+        time_horizon: 'weeks 12 to 14',
+        affected_scope: { part_family: 'seat rails' },
+      },
+      boundaries: {
+        disclosure_level: 'aggregated',
+        not_disclosed: ['prices'],
+        retention_days: 30,
+        forwarding_allowed: false,
+      },
+      response_required: {
+        required: true,
+        deadline: '2026-03-10T23:59:59Z',
+        expected_response_types: ['agree'],
+      },
+    })
+    assert.deepEqual(made, { ...written, id: made.id, trace: made.trace })
+  })
+
+test('the templates are the six package types of the protocol', () => {
+  for (const package_type of PACKAGE_TEMPLATES)
+    assert.ok(validateObject({ ...exampleObjects.reasoning_package, package_type }).valid)
+  assert.equal(new Set(PACKAGE_TEMPLATES).size, 6)
+})
+
+test('the recipient is chosen or named, and ids of partners are escaped', () => {
+  assert.deepEqual(recipientFrom(new URLSearchParams({ 'to.known': 'org_cars agent_cars' })), to)
+  assert.deepEqual(
+    recipientFrom(new URLSearchParams({ 'to.organization': ' org_cars ', 'to.agent': 'agent_cars' })),
+    to,
+  )
+  assert.equal(recipientFrom(new URLSearchParams({ 'to.organization': 'org_cars' })), undefined)
+  const hostile = { organizationId: '"><img src=x>', agentId: 'agent' }
+  const values = { fields: new URLSearchParams(), errors: new Map<string, string>() }
+  const shown = conversationParts([hostile]).map((part) => String(partView('f', part, values)))
+  assert.doesNotMatch(shown.join(''), /<img/u)
+})
