@@ -50,6 +50,9 @@ const HINTS = {
     'Other users can write to the folder, and so decide whom the agent trusts. Restrict writing to its owner.',
   agent_folder_copied:
     'The folder is a copy, or was moved to another disk, and two folders of one agent handle every event twice. End what uses the original, then adopt this one: `aex agent adopt`.',
+  agent_folder_moved: 'This folder is retired, and kept as it was. Use the agent with `aex gateway`.',
+  agent_folder_in_use:
+    'Another process uses the folder. End the desk, listeners, MCP servers and programs of this agent, then run it again.',
   agent_folder_unreadable: 'The description of the agent is damaged or of another version. Restore it.',
 
   // Keys of others

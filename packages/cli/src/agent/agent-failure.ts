@@ -21,6 +21,7 @@ const ADVICE: Readonly<Partial<Record<ExchangeErrorCode, (place: Place) => strin
   connector_missing: (place) =>
     `Set the connector: ${folderStep(place, 'connector', 'set', '--help')}; or name the other organization: ${folderStep(place, 'connector', 'partner', '--help')}`,
   agent_folder_copied: (place) => `Adopt it: ${folderStep(place, 'adopt')}`,
+  agent_folder_moved: () => 'See what it does there: aex gateway agent list',
   agent_folder_occupied: () => 'Choose another folder with --dir.',
 }
 

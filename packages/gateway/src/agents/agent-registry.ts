@@ -1,4 +1,5 @@
 import type { Queries } from '@agent-exchange/database'
+import type { AddressBook } from '@agent-exchange/log'
 import type { TrustOverrides } from '@agent-exchange/protocol'
 import type { SendDefaults } from '@agent-exchange/sdk'
 
@@ -20,6 +21,8 @@ export interface AgentSettings {
   readonly trust?: TrustOverrides
   /** Log keys and witnesses that the agent trusts, as text (C2SP tlog-policy). */
   readonly logPolicy?: string
+  /** Names that people of the company gave to organizations. */
+  readonly names?: AddressBook
 }
 
 interface AgentRow {

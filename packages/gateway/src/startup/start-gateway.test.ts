@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { until } from '@agent-exchange/testkit'
 import type { Agent } from '@agent-exchange/sdk'
-import { SKILL, startCompanies } from './two-instances.fixture.ts'
+import { contentFor, startCompanies } from './two-instances.fixture.ts'
 
 const CANARY = 'canary-quiet-lantern-4711'
 const companies = await startCompanies()
@@ -10,18 +10,7 @@ after(() => companies[Symbol.asyncDispose]())
 const agentId = await companies.addAgent('seats')
 const reader = { kind: 'system', id: 'erp', purpose: 'test' } as const
 
-/** A package of one company for the other, with a word that must show up nowhere. */
-function contentOf(agent: Agent, to: { organizationId: string; agentId: string }) {
-  const policy = agent.make.policyEnvelope({ to: to.organizationId, purpose: 'supply planning' })
-  const object = agent.make.reasoningPackage({
-    to: to.organizationId,
-    policy,
-    summary: CANARY,
-    facts: [{ statement: CANARY }],
-    ask: 'confirm',
-  })
-  return { object, policy, to, skill: SKILL }
-}
+const contentOf = (agent: Agent, to: Parameters<typeof contentFor>[1]) => contentFor(agent, to, CANARY)
 
 test('[EVT-14] two instances: one leads, each package is stored once, the other takes over, no plaintext outside', async () => {
   await using first = await companies.startInstance()

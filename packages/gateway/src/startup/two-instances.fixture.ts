@@ -8,7 +8,7 @@ import { startGateway, type RunningGateway } from './start-gateway.ts'
 
 export const SKILL = { id: 'skill_alignment', version: '1.0.0' } as const
 const MASTER_KEY = Buffer.alloc(32, 1).toString('base64url')
-const registration = {
+export const registration = {
   implementation: 'gateway-test',
   implementationVersion: '1.0.0',
   skillVersions: { [SKILL.id]: SKILL.version },
@@ -92,4 +92,17 @@ async function startPartner(world: World, now: () => Date): Promise<Agent> {
   })
   await agent.register(registration)
   return agent
+}
+
+/** A package of one company for the other, with this word in it. */
+export function contentFor(agent: Agent, to: { organizationId: string; agentId: string }, word: string) {
+  const policy = agent.make.policyEnvelope({ to: to.organizationId, purpose: 'supply planning' })
+  const object = agent.make.reasoningPackage({
+    to: to.organizationId,
+    policy,
+    summary: word,
+    facts: [{ statement: word }],
+    ask: 'confirm',
+  })
+  return { object, policy, to, skill: SKILL }
 }

@@ -1,4 +1,4 @@
-import type { Database } from '@agent-exchange/database'
+import type { Database, Transaction } from '@agent-exchange/database'
 import type {
   DeploymentStore,
   KnownDeployment,
@@ -20,14 +20,22 @@ export function openPostgresLogState(db: Database, agentId: string): LogStateSto
       return documents.replace('log', stored, next)
     },
     async keepSplitView(view) {
-      const [row] = await db<{ number: number }[]>`
-        insert into agent_split_view (agent_id, view) values (${agentId}, ${JSON.stringify(view)})
-        returning number`
-      return `agent_split_view ${row?.number}`
+      return insertSplitView(db, agentId, JSON.stringify(view))
     },
     readTrouble: () => documents.read<LogTrouble>('log_trouble'),
     writeTrouble: (trouble) => documents.write('log_trouble', trouble),
   }
+}
+
+/** Returns where it is. */
+export async function insertSplitView(
+  db: Database | Transaction,
+  agentId: string,
+  view: string,
+): Promise<string> {
+  const [row] = await db<{ number: number }[]>`
+    insert into agent_split_view (agent_id, view) values (${agentId}, ${view}) returning number`
+  return `agent_split_view ${row?.number}`
 }
 
 /** What the exchange of one agent published last. */

@@ -25,9 +25,8 @@ interface DraftRow {
 
 /** The drafts of one agent, each encrypted by a data key of its own. Owner of the table agent_draft. */
 export function openPostgresDraftStore(db: Database, agentId: string, box: SecretBox): DraftStore {
-  const contextOf = (draftId: string) => `draft/${agentId}/${draftId}`
   const seal = (draftId: string, record: DraftRecord | SentDraftRecord) =>
-    box.seal(contextOf(draftId), Buffer.from(JSON.stringify(record)))
+    box.seal(contextOf(agentId, draftId), Buffer.from(JSON.stringify(record)))
 
   const locked = <T>(work: (tx: Transaction) => Promise<T>) =>
     db.begin(async (tx) => {
@@ -45,7 +44,7 @@ export function openPostgresDraftStore(db: Database, agentId: string, box: Secre
 
   function opened(row: DraftRow): DraftRecord | SentDraftRecord {
     const { draft_id, wrapped_key: wrappedKey, sealed } = row
-    const text = Buffer.from(box.open(contextOf(draft_id), { wrappedKey, sealed })).toString()
+    const text = Buffer.from(box.open(contextOf(agentId, draft_id), { wrappedKey, sealed })).toString()
     const record: unknown = JSON.parse(text)
     const shape = row.sent_at === null ? draftRecord : sentDraftRecord
     if (shape.accepts(record) && record.draft_id === draft_id) return record
@@ -135,3 +134,22 @@ async function countOpen(tx: Transaction, agentId: string): Promise<number> {
     select count(*)::integer as count from agent_draft where agent_id = ${agentId} and sent_at is null`
   return row?.count ?? 0
 }
+
+/** Drafts of an agent that moves in, with their decisions. */
+export async function insertDrafts(
+  tx: Transaction,
+  agentId: string,
+  box: SecretBox,
+  drafts: readonly (DraftRecord | SentDraftRecord)[],
+): Promise<void> {
+  for (const draft of drafts) {
+    const { draft_id, created_at } = draft
+    const sentAt = 'sent_at' in draft ? draft.sent_at : null
+    const { wrappedKey, sealed } = box.seal(contextOf(agentId, draft_id), Buffer.from(JSON.stringify(draft)))
+    await tx`
+      insert into agent_draft (agent_id, draft_id, created_at, sent_at, wrapped_key, sealed)
+      values (${agentId}, ${draft_id}, ${created_at}, ${sentAt}, ${wrappedKey}, ${sealed})`
+  }
+}
+
+const contextOf = (agentId: string, draftId: string) => `draft/${agentId}/${draftId}`

@@ -1,5 +1,6 @@
 import type { Queries, Transaction } from '@agent-exchange/database'
 import type { Gap, InboxEvent, IncomingEvent, EventSource, StoreOutcome } from '@agent-exchange/sdk'
+import type { InboxContents } from '@agent-exchange/sdk/internal/node'
 import { missingRanges, withoutSequence } from '@agent-exchange/sdk/internal'
 
 /** How far the stream of an agent was read. */
@@ -182,4 +183,41 @@ export async function sequenceOf(tx: Queries, agentId: string, eventId: string):
     select sequence from agent_event where agent_id = ${agentId} and event_id = ${eventId}`
   if (!row) throw new Error('the event of a package is not in the inbox')
   return row.sequence
+}
+
+/** Rows that one statement inserts. */
+const ROWS_A_STEP = 200
+
+/** Events and gaps of an agent that moves in, as they are. Returns how many events. */
+export async function insertEvents(
+  tx: Transaction,
+  agentId: string,
+  { events, gaps }: Pick<InboxContents, 'events' | 'gaps'>,
+): Promise<number> {
+  let inserted = 0
+  for (const rows of inSteps(events, ROWS_A_STEP)) {
+    const { count } = await tx`
+      insert into agent_event (agent_id, event_id, sequence, notification_id, body, source, stored_at, state, attempts,
+        reason, finished_at, acknowledge_mark, acknowledged_at)
+      select ${agentId}, row.* from json_to_recordset(${JSON.stringify(rows)}::text::json) as row (
+        event_id text, sequence bigint, notification_id text, body text, source text, stored_at text, state text,
+        attempts integer, reason text, finished_at text, acknowledge_mark bigint, acknowledged_at text)`
+    inserted += count
+  }
+  for (const gap of gaps)
+    await tx`
+      insert into agent_gap (agent_id, first_sequence, last_sequence, reason, noticed_at)
+      values (${agentId}, ${gap.first_sequence}, ${gap.last_sequence}, ${gap.reason}, ${gap.noticed_at})`
+  return inserted
+}
+
+export function* inSteps<T>(all: Iterable<T>, size: number): Iterable<T[]> {
+  let step: T[] = []
+  for (const each of all) {
+    step.push(each)
+    if (step.length < size) continue
+    yield step
+    step = []
+  }
+  if (step.length > 0) yield step
 }

@@ -12,7 +12,16 @@ import {
   type StoreOutcome,
 } from '@agent-exchange/sdk'
 import { foreignInbox } from '@agent-exchange/sdk/internal'
-import { eventRows, listGaps, toEvent, type EventRow, type StreamRow } from './event-rows.ts'
+import type { InboxContents } from '@agent-exchange/sdk/internal/node'
+import {
+  eventRows,
+  inSteps,
+  insertEvents,
+  listGaps,
+  toEvent,
+  type EventRow,
+  type StreamRow,
+} from './event-rows.ts'
 
 export interface InboxOptions {
   /** True while no other instance handles events of this agent: then a lease of another holder is that of a dead one. */
@@ -236,6 +245,25 @@ export function openPostgresInbox(
       ),
     close: async () => undefined,
   }
+}
+
+/** Subjects that one statement inserts. */
+const SUBJECTS_A_STEP = 1_000
+
+/** The inbox of an agent that moves in: its stream, events, gaps and what was handled. Nobody has its lease. */
+export async function insertInbox(tx: Transaction, agentId: string, inbox: InboxContents): Promise<number> {
+  const { stream = null, cursor = null, polledThrough, contiguous, highest, prunedThrough } = inbox
+  await tx`
+    insert into agent_stream (agent_id, stream, cursor, polled_through, contiguous, highest, pruned_through)
+    values (${agentId}, ${stream}, ${cursor}, ${polledThrough}, ${contiguous}, ${highest}, ${prunedThrough})`
+  const events = await insertEvents(tx, agentId, inbox)
+  for (const subjects of inSteps(inbox.subjects, SUBJECTS_A_STEP))
+    await tx`
+      insert into agent_finished_subject (agent_id, subject) select ${agentId}, unnest(${subjects}::text[])`
+  for (const { name, value } of inbox.values)
+    await tx`
+      insert into agent_stream_value (agent_id, name, value) values (${agentId}, ${name}, ${value})`
+  return events
 }
 
 async function readStream(db: Database, agentId: string): Promise<StreamRow | undefined> {

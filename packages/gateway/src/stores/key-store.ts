@@ -33,9 +33,18 @@ interface HeldPrivateKey {
   readonly reference: string | null
 }
 
+/** A key from elsewhere: with its private part, or with its reference in the module. */
+export type ImportedKey = OwnKey & ({ readonly privateJwk: PrivateJwk } | { readonly reference: string })
+
 export interface PostgresKeyStore extends KeyStore {
-  /** Moves a key in from elsewhere. The same key again changes nothing. */
-  importKey(key: OwnKey, privateJwk: PrivateJwk): Promise<void>
+  /**
+   * Moves keys in from elsewhere: encrypts them or moves them into the module, then returns what stores them. `undo`
+   * destroys what was made in the module for a transaction that failed.
+   */
+  prepareImport(keys: readonly ImportedKey[]): Promise<{
+    readonly store: (tx: Transaction) => Promise<void>
+    readonly undo: () => Promise<void>
+  }>
 }
 
 export interface KeyPlaces {
@@ -65,6 +74,21 @@ export function openPostgresKeyStore(
 
   const encrypt = async (privateJwk: PrivateJwk, publicJwk: PublicJwk) =>
     box.wrap(await contextOf(publicJwk), Buffer.from(JSON.stringify(privateJwk)))
+
+  async function moveIn(imported: ImportedKey) {
+    const { use, label } = { use: useOf(imported.role), label: `${agentId} ${imported.role}` }
+    if ('reference' in imported) {
+      const { reference, ...key } = imported
+      // The module of the gateway must be the one that holds it.
+      await privateKeyHeldBy(provider, imported)
+      return { key, held: { reference, encrypted: null }, isMade: false }
+    }
+    const { privateJwk, ...key } = imported
+    const held = provider
+      ? { reference: (await provider.importKey(privateJwk, { use, label })).reference, encrypted: null }
+      : { reference: null, encrypted: await encrypt(privateJwk, key.publicJwk) }
+    return { key, held, isMade: true }
+  }
 
   async function load(keyId: string): Promise<PrivateKey> {
     const [row] = await db<KeyRow[]>`
@@ -120,13 +144,28 @@ export function openPostgresKeyStore(
     },
     setStages: (stages) => change((keys) => withStages(keys, stages)),
     noteRevocation: (keyId, invalidFrom) => change((keys) => withRevocation(keys, keyId, invalidFrom)),
-    async importKey(key, privateJwk) {
-      if ((await listKeys(db, agentId)).some(({ keyId }) => keyId === key.keyId)) return
-      const { use, label } = { use: useOf(key.role), label: `${agentId} ${key.role}` }
-      const held = provider
-        ? { reference: (await provider.importKey(privateJwk, { use, label })).reference, encrypted: null }
-        : { reference: null, encrypted: await encrypt(privateJwk, key.publicJwk) }
-      await add(key, held)
+    async prepareImport(keys) {
+      const made: string[] = []
+      const undo = async () => {
+        for (const reference of made) await provider?.destroy(reference)
+      }
+      const prepared: (readonly [OwnKey, HeldPrivateKey])[] = []
+      try {
+        for (const imported of keys) {
+          const { key, held, isMade } = await moveIn(imported)
+          if (isMade && held.reference !== null) made.push(held.reference)
+          prepared.push([key, held])
+        }
+      } catch (error) {
+        await undo()
+        throw error
+      }
+      return {
+        undo,
+        async store(tx) {
+          for (const [key, held] of prepared) await insertKey(tx, agentId, key, held)
+        },
+      }
     },
   }
 }

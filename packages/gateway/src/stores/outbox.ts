@@ -1,4 +1,4 @@
-import { loggableError, type Database, type Queries } from '@agent-exchange/database'
+import { loggableError, type Database, type Queries, type Transaction } from '@agent-exchange/database'
 import { ExchangeError, type Outbox, type OutboxEntry } from '@agent-exchange/sdk'
 
 interface EntryRow {
@@ -69,4 +69,21 @@ async function orUnavailable<T>(work: Promise<T>): Promise<T> {
     // Parameters of a failed statement are not part of the cause.
     throw new ExchangeError('outbox_unavailable', { cause: loggableError(error) })
   }
+}
+
+/** Entries of an agent that moves in, as they are. Returns how many. */
+export async function insertEntries(
+  tx: Transaction,
+  agentId: string,
+  entries: Iterable<OutboxEntry>,
+): Promise<number> {
+  let inserted = 0
+  for (const entry of entries) {
+    const { packageId, state, revision, createdAt, updatedAt } = entry
+    await tx`
+      insert into agent_outbox (agent_id, package_id, state, revision, created_at, updated_at, entry)
+      values (${agentId}, ${packageId}, ${state}, ${revision}, ${createdAt}, ${updatedAt}, ${JSON.stringify(entry)})`
+    inserted += 1
+  }
+  return inserted
 }

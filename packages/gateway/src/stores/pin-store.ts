@@ -1,4 +1,4 @@
-import type { Database } from '@agent-exchange/database'
+import type { Database, Transaction } from '@agent-exchange/database'
 import { ExchangeError, type PeerPins, type PinStore } from '@agent-exchange/sdk'
 import { createSerially } from '@agent-exchange/sdk/internal'
 
@@ -58,3 +58,10 @@ export function openPostgresPinStore(db: Database, agentId: string): PinStore {
 }
 
 const parse = (text: string) => JSON.parse(text) as PeerPins
+
+/** Pins of an agent that moves in. */
+export async function insertPins(tx: Transaction, agentId: string, all: readonly PeerPins[]): Promise<void> {
+  for (const pins of all)
+    await tx`
+      insert into agent_pin (agent_id, peer_id, pins) values (${agentId}, ${pins.agentId}, ${JSON.stringify(pins)})`
+}

@@ -13,6 +13,7 @@ import { openFileKeyStore, type FileKeyStoreOptions } from './file-key-store.ts'
 import { withFileLock } from './file-lock.ts'
 import { openFilePinStore } from './file-pin-store.ts'
 import { placeStateOf, recordPlace } from './folder-place.ts'
+import { requireNotMoved } from './moved-folder.ts'
 import { readPrivateFile, writePrivateFile } from './private-file.ts'
 import { requirePrivateFolder } from './private-folder.ts'
 
@@ -47,6 +48,10 @@ export const AGENT_FILES = {
   desk: 'desk.json',
   /** Device and inode of the folder, which tell a copy from the original. */
   place: 'place.json',
+  /** Where the agent moved to; a folder that has this file is retired. */
+  moved: 'moved.json',
+  /** Locked by whatever uses the folder. */
+  use: 'use.lock',
 } as const
 
 const FORMAT = 'aex-agent'
@@ -109,6 +114,7 @@ export async function createAgentFolder(
   const files = filesIn(folder)
   return changing(folder, async () => {
     if (await readPrivateFile(files.description)) {
+      await requireNotMoved(files.moved)
       throw new ExchangeError('agent_folder_occupied', { details: { folder } })
     }
     const keys = openFileKeyStore(files.keys, store)
@@ -215,6 +221,7 @@ function requireUnexposed(folder: string): Promise<void> {
 }
 
 async function readDescription(folder: string): Promise<Description> {
+  await requireNotMoved(filesIn(folder).moved)
   const unreadable = (cause?: unknown) =>
     new ExchangeError('agent_folder_unreadable', { details: { folder }, cause })
   const found = await readPrivateFile(filesIn(folder).description).catch((cause: unknown) => {
@@ -269,7 +276,7 @@ function accessOf(given: { baseUrl: string | undefined; clientId: string | undef
   return { ...(baseUrl !== undefined && { baseUrl }), ...(clientId !== undefined && { clientId }) }
 }
 
-function filesIn(folder: string): AgentFolder['files'] {
+export function filesIn(folder: string): AgentFolder['files'] {
   return {
     description: join(folder, AGENT_FILES.description),
     keys: join(folder, AGENT_FILES.keys),
@@ -289,6 +296,8 @@ function filesIn(folder: string): AgentFolder['files'] {
     approver: join(folder, AGENT_FILES.approver),
     desk: join(folder, AGENT_FILES.desk),
     place: join(folder, AGENT_FILES.place),
+    moved: join(folder, AGENT_FILES.moved),
+    use: join(folder, AGENT_FILES.use),
   }
 }
 

@@ -34,13 +34,13 @@ const approverFileShape = Type.Object(
   },
   CLOSED,
 )
-type ApproverFile = Shape<typeof approverFileShape>
+export type ApproverFile = Shape<typeof approverFileShape>
 const approverFile = shapeValidator(approverFileShape, 'SDK')
 const privateJwk = shapeValidator(privateJwkShape, 'SDK')
 
 /** The registered approver; undefined if the folder has none. Needs no passphrase. */
 export async function readApprover(file: string): Promise<Approver | undefined> {
-  const found = await readFile(file)
+  const found = await readApproverFile(file)
   if (!found) return undefined
   try {
     const publicKey = await importPublicJwk(found.public_jwk, { use: 'signing' })
@@ -55,7 +55,7 @@ export async function unlockApprover(
   file: string,
   passphrase: string,
 ): Promise<{ readonly key: PrivateKey; readonly keyId: string }> {
-  const found = await readFile(file)
+  const found = await readApproverFile(file)
   if (!found) throw new ExchangeError('approver_missing')
   if (passphrase === '') throw new ExchangeError('approver_locked')
   const opened = await createPassphraseLock(passphrase)
@@ -108,7 +108,8 @@ async function keyIdOf({ kty, crv, x, y }: PublicJwk): Promise<string> {
   return `approver_${await jwkThumbprint({ kty, crv, x, y })}`
 }
 
-async function readFile(file: string): Promise<ApproverFile | undefined> {
+/** With the private key as it is stored: encrypted by the approver passphrase. */
+export async function readApproverFile(file: string): Promise<ApproverFile | undefined> {
   const unreadable = (cause?: unknown) =>
     new ExchangeError('approver_unreadable', { details: { file }, cause })
   const found = await readPrivateFile(file).catch((cause: unknown) => {

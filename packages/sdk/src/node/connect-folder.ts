@@ -12,11 +12,13 @@ import { keepFromGit, openAgentFolder, requireOriginal, type AgentFolder } from 
 import { readAgentDefaults, readAgentTrust } from './agent-settings.ts'
 import { openFileDeployment } from './file-deployment.ts'
 import { openFileLogState } from './file-log-state.ts'
+import { useFolder } from './folder-use.ts'
 import { readLogPolicy } from './log-policy-file.ts'
 import { openFolderDrafts } from './folder-drafts.ts'
+import { requireNotMoved } from './moved-folder.ts'
 import { readPending, type Pending } from './pending.ts'
 import { openSqliteInbox, type SqliteInbox } from './sqlite-inbox.ts'
-import { openSqliteOutbox } from './sqlite-outbox.ts'
+import { openSqliteOutbox, type SqliteOutbox } from './sqlite-outbox.ts'
 
 /** Events of each state whose threads are listed, the newest ones. */
 const LISTED_EVENTS = 10_000
@@ -71,18 +73,23 @@ export async function connectFolder(path: string, options: FolderOptions = {}): 
   if (baseUrl === undefined || clientId === undefined) {
     throw new ExchangeError('agent_folder_unregistered', { details: { folder: path } })
   }
-  await requireOriginal(path)
-  await keepFromGit(path)
-  const defaults = { ...(await readAgentDefaults(folder.files.settings)), ...given.defaults }
-  const trust = given.trust ?? (await readAgentTrust(folder.files.settings))
-  const logPolicy = given.logPolicy ?? (await readLogPolicy(folder.files.logPolicy))
-  const outbox = openSqliteOutbox(folder.files.outbox)
   let inbox: SqliteInbox | undefined
+  let outbox: SqliteOutbox | undefined
+  const use = useFolder(folder.files.use)
   const close = async () => {
     await inbox?.close()
-    outbox[Symbol.dispose]()
+    outbox?.[Symbol.dispose]()
+    use.close()
   }
   try {
+    // It may have moved to a gateway since it was opened.
+    await requireNotMoved(folder.files.moved)
+    await requireOriginal(path)
+    await keepFromGit(path)
+    const defaults = { ...(await readAgentDefaults(folder.files.settings)), ...given.defaults }
+    const trust = given.trust ?? (await readAgentTrust(folder.files.settings))
+    const logPolicy = given.logPolicy ?? (await readLogPolicy(folder.files.logPolicy))
+    const sending = (outbox = openSqliteOutbox(folder.files.outbox))
     const agent = await connect({
       ...given,
       baseUrl,
@@ -94,23 +101,23 @@ export async function connectFolder(path: string, options: FolderOptions = {}): 
       deployment: openFileDeployment(folder.files.deployment),
       trust,
       ...(logPolicy && { logPolicy }),
-      outbox,
+      outbox: sending,
       defaults,
     })
     const { dataSpace } = given
     const drafts = openFolderDrafts(agent.context, {
       files: folder.files,
-      shared: { outbox, ...(dataSpace && { dataSpace }) },
+      shared: { outbox: sending, ...(dataSpace && { dataSpace }) },
       ...(approvalMaximumAgeMs !== undefined && { approvalMaximumAgeMs }),
     })
     const openInbox = () => (inbox ??= openSqliteInbox(folder.files.inbox))
     return {
       ...agent,
       folder,
-      outbox,
+      outbox: sending,
       drafts,
-      pending: () => readPending(drafts, outbox, openInbox()),
-      threads: async () => [...new Set([...(await outbox.threads()), ...(await threadsIn(openInbox()))])],
+      pending: () => readPending(drafts, sending, openInbox()),
+      threads: async () => [...new Set([...(await sending.threads()), ...(await threadsIn(openInbox()))])],
       inbox: openInbox,
       onPackage: <Transaction>(
         handle: PackageHandler<Transaction>,

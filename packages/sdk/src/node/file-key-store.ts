@@ -20,7 +20,7 @@ import {
   type PrivatePart,
   type StoredKey,
 } from './file-key-store-format.ts'
-import { createPassphraseLock } from './passphrase-cipher.ts'
+import { createPassphraseLock, type PassphraseLock } from './passphrase-cipher.ts'
 import { withFileLock } from './file-lock.ts'
 import { isOpenToOthers, readPrivateFile, writePrivateFile } from './private-file.ts'
 
@@ -47,24 +47,7 @@ export function openFileKeyStore(file: string, options: FileKeyStoreOptions = {}
   const lock = passphrase === undefined ? undefined : createPassphraseLock(passphrase, cost)
   const handles = new Map<string, Promise<PrivateKey>>()
 
-  async function read(): Promise<readonly StoredKey[]> {
-    const found = await readPrivateFile(file).catch((cause: unknown) => {
-      throw unavailable(file, cause)
-    })
-    if (!found) return []
-    if (isOpenToOthers(found.mode, 'any')) throw new ExchangeError('key_store_exposed', { details: { file } })
-    const content = parsed(found.text, file)
-    if (!keyFile.accepts(content)) throw unreadable(file)
-    // With a passphrase expected, an open file is not ours: somebody put it there.
-    if ('keys' in content) {
-      if (lock) throw unreadable(file, 'A passphrase was given, and the key store is not locked by one.')
-      return content.keys.map(fromRecord)
-    }
-    if (!lock) throw new ExchangeError('key_store_locked', { details: { file } })
-    const records = parsed(await lock.unlock(content.locked), file)
-    if (!keyRecords.accepts(records)) throw unreadable(file)
-    return records.map(fromRecord)
-  }
+  const read = () => readStoredKeys(file, lock)
 
   async function write(keys: readonly StoredKey[]): Promise<void> {
     const records = keys.map(toRecord)
@@ -115,6 +98,29 @@ export function openFileKeyStore(file: string, options: FileKeyStoreOptions = {}
 
     noteRevocation: (keyId, invalidFrom) => change((keys) => withRevocation(keys, keyId, invalidFrom)),
   }
+}
+
+/** All keys of the file with their private parts. They leave this package only when an agent moves to a gateway. */
+export async function readStoredKeys(
+  file: string,
+  lock: Pick<PassphraseLock, 'unlock'> | undefined,
+): Promise<readonly StoredKey[]> {
+  const found = await readPrivateFile(file).catch((cause: unknown) => {
+    throw unavailable(file, cause)
+  })
+  if (!found) return []
+  if (isOpenToOthers(found.mode, 'any')) throw new ExchangeError('key_store_exposed', { details: { file } })
+  const content = parsed(found.text, file)
+  if (!keyFile.accepts(content)) throw unreadable(file)
+  // With a passphrase expected, an open file is not ours: somebody put it there.
+  if ('keys' in content) {
+    if (lock) throw unreadable(file, 'A passphrase was given, and the key store is not locked by one.')
+    return content.keys.map(fromRecord)
+  }
+  if (!lock) throw new ExchangeError('key_store_locked', { details: { file } })
+  const records = parsed(await lock.unlock(content.locked), file)
+  if (!keyRecords.accepts(records)) throw unreadable(file)
+  return records.map(fromRecord)
 }
 
 async function generatePart(

@@ -37,12 +37,16 @@ async function acquire(lockFile: string, waitMs: number): Promise<DatabaseSync> 
   }
 }
 
-/** Takes the lock if nobody has it. Closing the database gives it back. */
-export function tryFileLock(lockFile: string): DatabaseSync | undefined {
+/**
+ * Takes the lock if nobody has it. Closing the database gives it back. Any number of processes may share it; then nobody
+ * has it alone.
+ */
+export function tryFileLock(lockFile: string, mode: 'alone' | 'shared' = 'alone'): DatabaseSync | undefined {
   makeOnce(lockFile)
   const database = new DatabaseSync(lockFile, { timeout: 0 })
   try {
-    database.exec('begin exclusive')
+    // A read transaction holds a shared lock from its first read to its end.
+    database.exec(mode === 'alone' ? 'begin exclusive' : 'begin; select count(*) from sqlite_schema')
     return database
   } catch (error) {
     database.close()

@@ -17,4 +17,6 @@ export {
 export { approveDraft, approverOf, initApprover, replaceApprover, resetApprover } from './approve-draft.ts'
 export type { Approver } from '../drafts/approval.ts'
 export { publishDeskAddress, readDeskAddress } from './desk-address.ts'
+export type { InboxContents } from './inbox-contents.ts'
+export { moveFolder, type FolderContents } from './move-folder.ts'
 export { readMonitorState, writeMonitorState } from './file-monitor-state.ts'

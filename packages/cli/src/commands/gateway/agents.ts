@@ -1,6 +1,9 @@
 import { text } from 'node:stream/consumers'
-import { addAgent, listAgents } from '@agent-exchange/gateway'
+import { addAgent, gatewayPlace, importAgent, listAgents } from '@agent-exchange/gateway'
 import { Command } from 'commander'
+import { passphraseOption } from '../../agent/agent-options.ts'
+import { agentFailure } from '../../agent/agent-failure.ts'
+import { passphraseFrom } from '../../agent/passphrase.ts'
 import { skillsOption, type SkillVersions } from '../../agent/skill-option.ts'
 import { aexStep } from '../../next-step.ts'
 import { VERSION } from '../../version.ts'
@@ -20,7 +23,51 @@ export function gatewayAgentCommand(): Command {
     .addOption(skillsOption())
     .action(addOne)
   const list = gatewayLeaf('list', 'Agents that this gateway runs', 'agent list').action(listAll)
-  return new Command('agent').description('Agents of the gateway').addCommand(add).addCommand(list)
+  const move = gatewayLeaf(
+    'import',
+    'Move the agent of a folder (aex agent) into the gateway, with everything it keeps; the folder is retired',
+    'agent import ./aex-agent',
+    'agent import ./aex-agent --agent agent_planner --passphrase-file passphrase.txt',
+  )
+    .argument('<folder>', 'folder of the agent; nothing may use it meanwhile')
+    .option('--agent <agent_id>', 'refuse the folder of another agent')
+    .addOption(passphraseOption())
+    .action(importOne)
+  return new Command('agent')
+    .description('Agents of the gateway')
+    .addCommand(add)
+    .addCommand(move)
+    .addCommand(list)
+}
+
+async function importOne(
+  folder: string,
+  { agent, passphraseFile, json }: Json & { agent?: string; passphraseFile?: string },
+): Promise<void> {
+  const passphrase = passphraseFrom(passphraseFile)
+  const moved = await withGateway((gateway) =>
+    importAgent(gateway, { folder, passphrase, agentId: agent, gateway: gatewayPlace(gateway.config) }),
+  ).catch((error: unknown) => {
+    throw agentFailure(error, { dir: folder })
+  })
+  const { agentId, organizationId, baseUrl, applicationTables, ...counts } = moved
+  if (json)
+    return console.log(
+      visibleJson({
+        agent_id: agentId,
+        organization_id: organizationId,
+        base_url: baseUrl,
+        ...counts,
+        application_tables: applicationTables,
+      }),
+    )
+  const counted = Object.entries(counts).map(([what, count]) => `${what} ${count}`)
+  console.log(visible(`${agentId} of ${organizationId} is an agent of this gateway now.`))
+  console.log(`  moved   ${counted.join(', ')}`)
+  console.log(visible(`  folder  ${folder} is retired; nothing in it was deleted`))
+  if (applicationTables.length > 0)
+    console.log(visible(`  left    tables of your program in inbox.db: ${applicationTables.join(', ')}`))
+  console.log(`  run it  ${aexStep('gateway', 'serve')}   (a running gateway has it within seconds)`)
 }
 
 async function addOne(

@@ -59,6 +59,7 @@ test('an unknown agent, verb or system is refused with what to do', async () => 
       ['push', 'set', 'https://elsewhere.example/x', '--agent', 'agent_a'],
       /not listed\. .* AEX_GATEWAY_PUSH_HOSTS/u,
     ],
+    [['agent', 'import', join(folder, 'none')], /no agent in this folder/u],
     [['push', 'remove', '--agent', 'agent_a'], /Nothing is pushed for agent_a/u],
     [['hold', 'release', 'thread_x', '--agent', 'agent_a', '--by', 'Ida', '--reason', 'x'], /is not held/u],
   ] as const) {
