@@ -10,6 +10,7 @@ import {
   type FolderAgent,
 } from '@agent-exchange/sdk/node'
 import type { World } from '@agent-exchange/testkit'
+import { folderMcpAgent } from './folder-mcp-agent.ts'
 import type { CallReport, McpSession } from './session.ts'
 
 export const SKILL = { id: 'skill_alignment', version: '1.0.0' } as const
@@ -49,9 +50,8 @@ export async function startFolderAgent(
   mkdirSync(policies)
   const calls: CallReport[] = []
   const session: McpSession = {
-    agent,
+    agent: folderMcpAgent(agent, { policies, now: () => new Date() }),
     version: '0.0.0',
-    policies,
     skill: SKILL,
     deskCommand: `aex agent desk --dir ${dir}`,
     approverCommand: `aex agent approver init --dir ${dir}`,

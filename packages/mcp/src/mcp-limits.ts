@@ -42,3 +42,6 @@ export const HTTP_LIMITS = {
   /** Time for the whole request to arrive. */
   requestMs: 30_000,
 } as const
+
+/** Streams of change notifications that are open at the same time. */
+export const MAXIMUM_SUBSCRIPTIONS = 64

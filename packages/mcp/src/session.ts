@@ -1,5 +1,5 @@
-import type { FolderAgent } from '@agent-exchange/sdk/node'
 import type { LogPolicy } from '@agent-exchange/log'
+import type { McpAgent } from './mcp-agent.ts'
 
 /** How a call of a tool ended. Contains neither arguments nor results. */
 export interface CallReport {
@@ -9,20 +9,27 @@ export interface CallReport {
   readonly milliseconds: number
 }
 
-/** What the tools work with. One session serves all clients of a process. */
+/** What a tool does. The scopes of a client may permit some of it. No tool approves. */
+export type ToolVerb = 'read' | 'draft' | 'send' | 'revoke' | 'inbox'
+
+/** What the tools work with. */
 export interface McpSession {
-  readonly agent: FolderAgent
+  readonly agent: McpAgent
   readonly version: string
-  /** Folder with the policies that a person wrote. The model chooses among them and cannot change them. */
-  readonly policies: string
+  /** What the client may do; tools for anything else are not offered. Undefined: everything. */
+  readonly permits?: (verb: ToolVerb) => boolean
   /** Keys of logs and witnesses that verification of capsules relies on. */
   readonly logPolicy?: LogPolicy
   /** The skill that drafts are written with. */
   readonly skill: { readonly id: string; readonly version: string }
-  /** The command that starts the desk, where a person approves. Named if no desk is running. */
+  /** What a person does to decide about a draft. Told if the agent names no page for it. */
   readonly deskCommand: string
-  /** The command with which the person who approves makes an approver's key. */
+  /** What the person who approves does to make an approver's key. */
   readonly approverCommand: string
   readonly now: () => Date
   readonly onCall?: (report: CallReport) => void
+}
+
+export function isPermitted({ permits }: McpSession, verb: ToolVerb | undefined): boolean {
+  return verb === undefined || permits === undefined || permits(verb)
 }

@@ -61,8 +61,7 @@ function parsed(text: string): unknown {
 }
 
 /** The policy that a model chose. */
-export async function policyNamed(folder: string, policyId: string): Promise<PolicyEnvelope> {
-  const policies = await readPolicies(folder)
+export function policyNamed(policies: readonly PolicyEnvelope[], policyId: string): PolicyEnvelope {
   const found = policies.find(({ policy_id }) => policy_id === policyId)
   if (found) return found
   const names = policies.map(({ policy_id }) => policy_id).join(', ')

@@ -1,20 +1,13 @@
 import type { NotificationEnvelope } from '@agent-exchange/protocol'
 import type { FolderAgent } from '@agent-exchange/sdk/node'
+import type { KnownThread } from '../mcp-agent.ts'
 import { MAXIMUM_SCANNED_EVENTS } from '../mcp-limits.ts'
-
-export interface KnownThread {
-  readonly thread_id: string
-  /** Packages of which the inbox has an event. */
-  readonly packages: number
-  readonly last_event_at: string
-  readonly last_package_id: string
-}
 
 /**
  * Threads that the inbox has events of, the latest first. The exchange offers no list of threads, so threads whose
  * events were removed from the inbox are missing.
  */
-export async function knownThreads(agent: FolderAgent): Promise<KnownThread[]> {
+export async function threadsOfInbox(agent: FolderAgent): Promise<KnownThread[]> {
   const inbox = agent.inbox()
   const lists = await Promise.all(
     (['pending', 'processed', 'set_aside'] as const).map((state) =>

@@ -1,6 +1,6 @@
 import type { PackageResource } from '@agent-exchange/protocol'
-import type { FolderAgent } from '@agent-exchange/sdk/node'
 import { Type, type Static } from 'typebox'
+import type { McpAgent } from '../mcp-agent.ts'
 import { MAXIMUM_THREAD_PACKAGES } from '../mcp-limits.ts'
 import { agentIdText, packageId, packageStateText, timeText } from '../tools/common-schemas.ts'
 
@@ -26,7 +26,7 @@ export interface ThreadPage {
 }
 
 export async function readThreadPackages(
-  agent: FolderAgent,
+  agent: Pick<McpAgent, 'thread' | 'identity'>,
   threadId: string,
   signal?: AbortSignal,
 ): Promise<ThreadPage> {

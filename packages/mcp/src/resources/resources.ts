@@ -6,14 +6,11 @@ import {
   type ReadResourceResult,
 } from '@modelcontextprotocol/server'
 import { escapedJson } from '../content/escaped-json.ts'
-import { shownPackage } from '../content/opened-package.ts'
-import { readPolicies } from '../content/policies.ts'
-import { knownThreads } from '../content/thread-index.ts'
 import { readThreadPackages } from '../content/thread-packages.ts'
 import { UNTRUSTED_META } from '../content/untrusted.ts'
 import { MAXIMUM_LISTED } from '../mcp-limits.ts'
 import type { CallBudget } from '../server/call-budget.ts'
-import type { McpSession } from '../session.ts'
+import { isPermitted, type McpSession } from '../session.ts'
 import { readLimited } from './read-limited.ts'
 
 const JSON_TYPE = 'application/json'
@@ -46,15 +43,11 @@ export function registerResources(
     'policies',
     new ResourceTemplate('aex://policies/{policy_id}', {
       list: async () => ({
-        resources: (await readPolicies(session.policies)).map(({ policy_id }) =>
-          entry('policies', policy_id),
-        ),
+        resources: (await agent.policies()).map(({ policy_id }) => entry('policies', policy_id)),
       }),
       complete: {
         policy_id: async (begin) =>
-          (await readPolicies(session.policies))
-            .map(({ policy_id }) => policy_id)
-            .filter((id) => id.startsWith(begin)),
+          (await agent.policies()).map(({ policy_id }) => policy_id).filter((id) => id.startsWith(begin)),
       },
     }),
     {
@@ -64,19 +57,18 @@ export function registerResources(
     },
     (uri, { policy_id: id }, context) =>
       read('policies', async () => {
-        const policy = (await readPolicies(session.policies)).find(({ policy_id }) => policy_id === id)
+        const policy = (await agent.policies()).find(({ policy_id }) => policy_id === id)
         if (!policy) throw new ResourceNotFoundError(uri.href)
         return document(uri, policy)
       })(context),
   )
 
+  if (!isPermitted(session, 'read')) return
   server.registerResource(
     'threads',
     new ResourceTemplate('aex://threads/{thread_id}', {
       list: async () => ({
-        resources: (await knownThreads(agent))
-          .slice(0, MAXIMUM_LISTED)
-          .map(({ thread_id }) => entry('threads', thread_id)),
+        resources: (await agent.threads(MAXIMUM_LISTED)).map(({ thread_id }) => entry('threads', thread_id)),
       }),
     }),
     {
@@ -103,7 +95,7 @@ export function registerResources(
       read('packages', async (signal) => {
         const packageId = decoded(String(id))
         if (packageId === undefined) throw new ResourceNotFoundError(uri.href)
-        const { provenance, untrusted } = shownPackage(await agent.open(packageId, { signal }), agent)
+        const { provenance, untrusted } = await agent.read(packageId, { signal })
         const { object, ...mark } = untrusted
         return {
           contents: [

@@ -1,6 +1,6 @@
 import type { ContentBlock, ToolAnnotations } from '@modelcontextprotocol/server'
 import type { Static, TObject, TSchema } from 'typebox'
-import type { McpSession } from '../session.ts'
+import type { McpSession, ToolVerb } from '../session.ts'
 
 /** What a tool gets beside its arguments. */
 export interface ToolCall {
@@ -22,6 +22,8 @@ export interface ToolAnswer<Output> {
 export interface Tool<Input extends TObject = TObject, Output extends TSchema = TSchema> {
   readonly name: string
   readonly title: string
+  /** Undefined: any client may call it. */
+  readonly verb?: ToolVerb
   readonly description: string
   readonly input: Input
   readonly output: Output

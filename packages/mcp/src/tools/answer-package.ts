@@ -9,6 +9,7 @@ import { content, expiresAt, policyId, requirePerson, WRITES_DRAFT } from './dra
 export const answerPackage = defineTool({
   name: 'answer_package',
   title: 'Draft an answer',
+  verb: 'draft',
   description:
     'Stores a draft of the answer to a package that was sent to this organization; sends nothing. `content` holds response_actions (such as ["agree"]), response_summary and optional members: see aex://schemas/response_object. Ids, parties, times and the policy are filled in.',
   input: inputOf({
@@ -23,8 +24,8 @@ export const answerPackage = defineTool({
   callsPerMinute: 30,
   takesContent: true,
   async run(input, { session, signal }) {
-    const { agent, now, policies, skill } = session
-    const policy = await policyNamed(policies, input.policy_id)
+    const { agent, now, skill } = session
+    const policy = policyNamed(await agent.policies(), input.policy_id)
     const { metadata } = await agent.context.connection.call('getPackage', {
       path: { package_id: input.package_id },
       signal,

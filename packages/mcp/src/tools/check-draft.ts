@@ -17,6 +17,7 @@ const check = Type.Object({
 export const checkDraft = defineTool({
   name: 'check_draft',
   title: 'Check a draft against its policy',
+  verb: 'draft',
   description:
     'Shows a draft and evaluates the five checks of its policy: schema, skill, prohibited disclosure, recipient, retention and forwarding. Says whether a person has to approve it. Sends nothing.',
   input: inputOf({ draft_id: draftId }),

@@ -1,5 +1,4 @@
 import { Type } from 'typebox'
-import { readPolicies } from '../content/policies.ts'
 import { defineTool, READS } from '../server/tool.ts'
 import { inputOf } from './common-schemas.ts'
 
@@ -24,8 +23,8 @@ export const describeAgent = defineTool({
   }),
   annotations: READS,
   callsPerMinute: 30,
-  async run(_input, { session: { agent, policies: folder } }) {
-    const policies = (await readPolicies(folder)).map(
+  async run(_input, { session: { agent } }) {
+    const policies = (await agent.policies()).map(
       ({ policy_id, purpose, allowed_recipients, human_approval }) => ({
         policy_id,
         purpose,

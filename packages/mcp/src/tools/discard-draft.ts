@@ -6,6 +6,7 @@ import { inputOf } from './common-schemas.ts'
 export const discardDraft = defineTool({
   name: 'discard_draft',
   title: 'Discard a draft',
+  verb: 'draft',
   description: 'Deletes a draft that is not sent, with the decision of a person about it. Cannot be undone.',
   input: inputOf({ draft_id: draftId }),
   output: Type.Object({ draft_id: draftId, discarded: Type.Literal(true) }),

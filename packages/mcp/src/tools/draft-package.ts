@@ -11,6 +11,7 @@ import { content, expiresAt, policyId, requirePerson, WRITES_DRAFT } from './dra
 export const draftPackage = defineTool({
   name: 'draft_package',
   title: 'Draft a package',
+  verb: 'draft',
   description:
     'Stores a draft of a package for an agent of another company; sends nothing. `content` holds the members of the object that describe the matter: see aex://schemas/{object_type}. Ids, parties, times and the policy are filled in. A draft never changes: to correct it, draft again and discard the old one.',
   input: inputOf({
@@ -30,8 +31,8 @@ export const draftPackage = defineTool({
   callsPerMinute: 30,
   takesContent: true,
   async run(input, { session, signal }) {
-    const { agent, now, policies, skill } = session
-    const policy = await policyNamed(policies, input.policy_id)
+    const { agent, now, skill } = session
+    const policy = policyNamed(await agent.policies(), input.policy_id)
     const recipient = await agent.context.connection
       .call('getAgent', { path: { agent_id: input.to }, signal })
       .catch((error: unknown) => {

@@ -5,6 +5,7 @@ import { inputOf } from './common-schemas.ts'
 export const finishEvent = defineTool({
   name: 'finish_event',
   title: 'Mark an event as handled',
+  verb: 'inbox',
   description:
     'Marks an event of the inbox as handled, so that list_inbox no longer shows it. Changes nothing at the exchange.',
   input: inputOf({
@@ -15,8 +16,8 @@ export const finishEvent = defineTool({
   }),
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   callsPerMinute: 120,
-  async run({ event_id }, { session: { agent, now } }) {
-    const finished = await agent.inbox().finish(event_id, now().toISOString())
+  async run({ event_id }, { session: { agent } }) {
+    const finished = await agent.finishEvent(event_id)
     return { structured: { finished }, text: finished ? 'Handled.' : 'No such event is waiting.' }
   },
 })

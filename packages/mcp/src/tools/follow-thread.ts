@@ -8,6 +8,7 @@ import { inputOf, threadIdText, timeText } from './common-schemas.ts'
 export const followThread = defineTool({
   name: 'follow_thread',
   title: 'Follow a thread',
+  verb: 'read',
   description:
     'Shows the packages of a thread with their states, in order of acceptance. With wait_seconds it waits until a package is new or has changed after `changed_after`. Pass the returned `last_change` as `changed_after` of the next call.',
   input: inputOf({

@@ -7,6 +7,7 @@ import { inputOf, listLimit } from './common-schemas.ts'
 export const listDrafts = defineTool({
   name: 'list_drafts',
   title: 'List drafts',
+  verb: 'draft',
   description: 'Lists drafts that are not sent yet, oldest first, and says which ones wait for a person.',
   input: inputOf({ limit: listLimit(MAXIMUM_LISTED) }),
   output: Type.Object({

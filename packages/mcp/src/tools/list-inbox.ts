@@ -1,4 +1,3 @@
-import type { NotificationEnvelope } from '@agent-exchange/protocol'
 import { Type } from 'typebox'
 import { MAXIMUM_LISTED } from '../mcp-limits.ts'
 import { defineTool, READS } from '../server/tool.ts'
@@ -17,6 +16,7 @@ const event = Type.Object({
 export const listInbox = defineTool({
   name: 'list_inbox',
   title: 'List the inbox',
+  verb: 'inbox',
   description:
     'Fetches new events of packages and lists those that are not handled yet, oldest first. Read a package with read_package; mark an event as handled with finish_event. Events contain no content.',
   input: inputOf({ limit: listLimit(MAXIMUM_LISTED) }),
@@ -27,22 +27,13 @@ export const listInbox = defineTool({
   annotations: READS,
   callsPerMinute: 30,
   async run({ limit = MAXIMUM_LISTED }, { session: { agent } }) {
-    const inbox = agent.inbox()
-    await agent.receiver({ inbox, handle: () => Promise.resolve() }).poll()
-    const stored = await inbox.list('pending', limit)
-    const events = stored.map(({ body }) => shown(JSON.parse(body) as NotificationEnvelope))
-    const { pending } = await inbox.position()
+    const { events, waiting } = await agent.waitingEvents(limit)
     const lines = events.map(
       (each) => `#${each.sequence} ${each.state} ${each.package_id} in ${each.thread_id}`,
     )
     return {
-      structured: { events, waiting: pending },
-      text: [`${pending} events wait.`, ...lines].join('\n'),
+      structured: { events: [...events], waiting },
+      text: [`${waiting} events wait.`, ...lines].join('\n'),
     }
   },
 })
-
-function shown(envelope: NotificationEnvelope) {
-  const { event_id, sequence, event_type, occurred_at, package_id, thread_id, state } = envelope
-  return { event_id, sequence, event_type, occurred_at, package_id, thread_id, state }
-}

@@ -14,6 +14,7 @@ type Reason = keyof typeof REASONS
 export const revokePackage = defineTool({
   name: 'revoke_package',
   title: 'Revoke a package',
+  verb: 'revoke',
   description:
     'Revokes a package that this organization sent and that its recipient has not opened yet, by a signed statement. Cannot be undone. The recipient and the operator of the exchange see the reason.',
   input: inputOf({

@@ -1,8 +1,6 @@
 import { canonicalize } from '@agent-exchange/crypto'
 import { ExchangeError, type SentPackage, type StoredDraft } from '@agent-exchange/sdk'
-import { readDeskAddress } from '@agent-exchange/sdk/internal/node'
 import { Type, type Static } from 'typebox'
-import { readPolicies } from '../content/policies.ts'
 import { draftId } from '../content/shown-draft.ts'
 import { ToolRefusal } from '../server/tool-failure.ts'
 import { defineTool, type ToolAnswer } from '../server/tool.ts'
@@ -26,6 +24,7 @@ type Output = Static<typeof output>
 export const sendDraft = defineTool({
   name: 'send_draft',
   title: 'Send a draft',
+  verb: 'send',
   description:
     'Checks a draft against its policy, seals, signs and sends it. If a person has to approve it and has not, nothing is sent and the status is waiting_for_person, with the address of the desk, or with the command that starts it. No argument replaces the approval. Repeating the call never sends twice.',
   input: inputOf({ draft_id: draftId }),
@@ -53,10 +52,10 @@ export const sendDraft = defineTool({
  * A draft keeps the policy that it was written under. If a person has changed or removed that policy since, only a
  * person's approval of exactly this draft lets it out.
  */
-async function requireCurrentPolicy({ state, policy }: StoredDraft, { policies }: McpSession): Promise<void> {
+async function requireCurrentPolicy({ state, policy }: StoredDraft, { agent }: McpSession): Promise<void> {
   if (state === 'approved') return
   const wanted = canonicalize(policy)
-  const isCurrent = (await readPolicies(policies)).some((each) => canonicalize(each) === wanted)
+  const isCurrent = (await agent.policies()).some((each) => canonicalize(each) === wanted)
   if (!isCurrent)
     throw new ToolRefusal(
       'policy_changed',
@@ -87,9 +86,8 @@ async function forPerson(
     }
   if (code === 'approver_missing') return waiting(draft_id, approverCommand)
   if (code !== 'approval_waiting' && code !== 'approval_invalid') return undefined
-  const address = await readDeskAddress(agent.folder.files.desk)
-  if (address === undefined) return waiting(draft_id, deskCommand)
-  const desk_url = `${address}drafts/${draft_id}`
+  const desk_url = await agent.deskPage(draft_id)
+  if (desk_url === undefined) return waiting(draft_id, deskCommand)
   return {
     structured: { status: 'waiting_for_person', draft_id, desk_url },
     text: `Waiting for a person. Nothing was sent. The person responsible decides at the desk: ${desk_url}`,

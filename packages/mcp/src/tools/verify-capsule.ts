@@ -1,5 +1,4 @@
 import { readerWith, renderCapsuleText, verifyCapsuleFile, type CapsuleResult } from '@agent-exchange/log'
-import { readAddressBook } from '@agent-exchange/sdk/internal/node'
 import { Type } from 'typebox'
 import { untrustedBlock } from '../content/untrusted.ts'
 import {
@@ -14,6 +13,7 @@ import { inputOf, packageId, threadIdText } from './common-schemas.ts'
 export const verifyCapsule = defineTool({
   name: 'verify_capsule',
   title: 'Verify a capsule',
+  verb: 'read',
   description:
     'Verifies evidence offline, and says what it proves. Give a thread or a package to collect its evidence from the exchange, or the text of a capsule. `outcome` is "meets" only if the log keys that a person configured signed it.',
   input: inputOf({
@@ -48,7 +48,7 @@ export const verifyCapsule = defineTool({
   callsPerMinute: 10,
   async run(input, call) {
     const { result, pending } = await verified(input, call)
-    const names = await readAddressBook(call.session.agent.folder.files.settings)
+    const names = await call.session.agent.addressBook()
     const report = renderCapsuleText(result, readerWith(names)).slice(0, MAXIMUM_REPORT_CHARACTERS)
     const { word, outcome, level, contradictions } = result
     return {

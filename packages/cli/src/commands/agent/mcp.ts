@@ -56,17 +56,17 @@ export function agentMcpCommand(): Command {
 async function mcp(options: McpOptions): Promise<void> {
   const { dir, http, skill, policies = join(dir, POLICY_FOLDER) } = options
   const logPolicy = await readLogPolicy(options.logPolicy)
+  const now = () => new Date()
   // Loaded on demand: the library is large, and only this command needs it.
-  const { accessToken, serveHttp, serveStandardStreams } = await import('@agent-exchange/mcp')
+  const { accessToken, folderMcpAgent, serveHttp, serveStandardStreams } = await import('@agent-exchange/mcp')
   await withAgent({ ...options, lazily: true, unattended: true }, async (agent) => {
     const session: McpSession = {
-      agent,
+      agent: folderMcpAgent(agent, { policies, now }),
       version: VERSION,
-      policies,
       skill,
       deskCommand: folderStep(options, 'desk'),
       approverCommand: folderStep(options, 'approver', 'init'),
-      now: () => new Date(),
+      now,
       onCall,
       ...(logPolicy && { logPolicy }),
     }
