@@ -29,7 +29,8 @@ export async function openHostedAgent(
   { agentId, organizationId, baseUrl, clientId, settings }: RegisteredAgent,
 ): Promise<HostedAgent> {
   const outbox = openPostgresOutbox(db, agentId)
-  const { defaults, trust, logPolicy } = settings
+  const { defaults, trust } = settings
+  const logPolicy = settings.logPolicy === undefined ? undefined : parsePolicy(settings.logPolicy)
   const agent = await connect({
     baseUrl,
     clientId,
@@ -43,7 +44,7 @@ export async function openHostedAgent(
     lazily: true,
     ...(defaults && { defaults }),
     ...(trust && { trust }),
-    ...(logPolicy !== undefined && { logPolicy: parsePolicy(logPolicy) }),
+    ...(logPolicy && { logPolicy }),
     ...(fetch && { fetch }),
   })
   const drafts = openDrafts(agent.context, {
@@ -51,5 +52,5 @@ export async function openHostedAgent(
     approvals: passkeyApprovals(db, { agentId, publicUrl }),
     shared: { outbox },
   })
-  return { agentId, organizationId, agent, drafts, outbox }
+  return { agentId, organizationId, agent, drafts, outbox, ...(logPolicy && { logPolicy }) }
 }

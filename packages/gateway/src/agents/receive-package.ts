@@ -1,6 +1,7 @@
 import type { Transaction } from '@agent-exchange/database'
 import type { PackageHandler } from '@agent-exchange/sdk'
 import type { ContentStore } from '../content/content-store.ts'
+import { keepReceivedPolicy } from '../content/received-policies.ts'
 import { retentionEnd } from '../content/retention.ts'
 import { addInboxItem } from '../inbox/add-item.ts'
 import { sequenceOf } from '../stores/event-rows.ts'
@@ -20,6 +21,7 @@ export function receivePackage(
     const { retention_begins: begins } = agent.context.deployment.profile['O-51']
     const times = { opened: openedAt, accepted: new Date(opened.acceptedAt) }
     const retentionUntil = retentionEnd(object, times, begins)
+    const { responds_to_package_id: respondsTo } = opened.metadata
     return async (tx) => {
       await contents.put(tx, {
         agentId,
@@ -34,13 +36,18 @@ export function receivePackage(
             agent_id: opened.writtenBy.agentId,
           },
           signed_by_key: opened.senderKey.keyId,
+          signing_key_fingerprint: opened.senderKey.fingerprint,
           accepted_at: opened.acceptedAt,
           opened_at: openedAt.toISOString(),
           log_conflict: opened.logConflict !== undefined,
+          receipts_sent: opened.receipts.map(({ state }) => state),
+          ...(respondsTo !== undefined && { responds_to: respondsTo }),
           ...('boundaries' in object && { boundaries: object.boundaries }),
         },
         ...(retentionUntil && { retentionUntil }),
       })
+      const policy = { agentId, packageId, organizationId: from.organizationId, object }
+      await keepReceivedPolicy(tx, policy, openedAt.toISOString())
       await addInboxItem(tx, {
         agentId,
         packageId,

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { isUnavailable, loggableError } from '@agent-exchange/database'
 import { MEDIA_TYPE } from '@agent-exchange/protocol'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { WANTED_SCOPES } from '../mcp/protected-resource.ts'
 import { GatewayProblem, gatewayProblems, type GatewayProblemCode } from '../problems.ts'
 import { MAXIMUM_BODY_BYTES } from './api-limits.ts'
 import { asGatewayProblem } from './exchange-failures.ts'
@@ -44,6 +45,8 @@ export function correlationIdOf({ headers }: FastifyRequest): string {
 export interface ProblemReplies {
   readonly publicUrl: string
   readonly log: { error(fields: object, message: string): void }
+  /** RFC 9728: where a client learns which provider issues tokens. */
+  readonly resourceMetadata?: string
 }
 
 /** Sends the problem document (RFC 9457) of a failure, and logs one that nobody expected. */
@@ -51,7 +54,7 @@ export function sendProblem(
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
-  { publicUrl, log }: ProblemReplies,
+  { publicUrl, log, resourceMetadata }: ProblemReplies,
 ): FastifyReply {
   const problem = toGatewayProblem(error)
   const correlationId = correlationIdOf(request)
@@ -60,7 +63,8 @@ export function sendProblem(
     log.error({ err: loggableError(problem.cause ?? error), correlation_id: correlationId }, 'request failed')
   reply.code(status).header('content-type', MEDIA_TYPE.problem).header('cache-control', 'no-store')
   reply.header('x-correlation-id', correlationId)
-  if (category === 'authentication') reply.header('www-authenticate', challenge(problem.code))
+  const challenge = challengeOf(problem, category, resourceMetadata)
+  if (challenge !== undefined) reply.header('www-authenticate', challenge)
   const wait = problem.details['retry_after_seconds']
   if (typeof wait === 'number') reply.header('retry-after', String(wait))
   return reply.send(
@@ -77,5 +81,17 @@ export function sendProblem(
 }
 
 /** RFC 6750 section 3: a request without a token gets no error code. */
-const challenge = (code: GatewayProblemCode) =>
-  code === 'access_token_missing' ? 'Bearer' : 'Bearer error="invalid_token"'
+function challengeOf(
+  { code, details }: GatewayProblem,
+  category: string,
+  resourceMetadata: string | undefined,
+): string | undefined {
+  const isScope = details['reason'] === 'insufficient_scope'
+  if (category !== 'authentication' && !isScope) return undefined
+  const parts = [
+    ...(isScope ? ['error="insufficient_scope"', `scope="${WANTED_SCOPES}"`] : []),
+    ...(code === 'access_token_invalid' ? ['error="invalid_token"'] : []),
+    ...(resourceMetadata === undefined ? [] : [`resource_metadata="${resourceMetadata}"`]),
+  ]
+  return ['Bearer', parts.join(', ')].join(' ').trim()
+}

@@ -42,6 +42,8 @@ export interface GatewayConfig extends MasterKeySettings {
   readonly tls: Omit<TlsConfig, 'clientCa'> | undefined
   /** The company's identity provider. Undefined: the API accepts API keys only. */
   readonly tokens: { readonly issuer: string; readonly audience: string } | undefined
+  /** Whose tokens the MCP server accepts. Undefined: there is none. */
+  readonly mcp: { readonly issuer: string; readonly audience: string } | undefined
   /** Hosts that items may be pushed to. Empty: nothing is pushed. */
   readonly pushHosts: ReadonlySet<string>
   /** Undefined: keys of agents are in the database. */
@@ -77,7 +79,7 @@ export function readGatewayConfig(env: Environment): GatewayConfig {
       file: 'AEX_GATEWAY_MASTER_KEY_FILE',
       databaseUrl: 'AEX_GATEWAY_DATABASE_URL',
     }),
-    tokens: readTokens(settings),
+    ...readTokens(settings),
     pushHosts: checked('AEX_GATEWAY_PUSH_HOSTS', readPushHosts) ?? new Set(),
     keyModule: readKeyModule(settings),
     logLevel: checked('AEX_GATEWAY_LOG_LEVEL', oneOf(LOG_LEVELS)) ?? 'info',
@@ -99,13 +101,30 @@ export function readGatewayConfig(env: Environment): GatewayConfig {
 export const withGatewayMasterKey = (config: GatewayConfig) => withMasterKey(config, 'AEX_GATEWAY_MASTER_KEY')
 
 /** Without an audience, tokens for other programs of the company would be accepted. */
-function readTokens({ checked, value, reject }: SettingsReader<VariableName>): GatewayConfig['tokens'] {
+function readTokens({
+  checked,
+  value,
+  reject,
+}: SettingsReader<VariableName>): Pick<GatewayConfig, 'tokens' | 'mcp'> {
   const issuer = checked('AEX_GATEWAY_TOKEN_ISSUER', parseIssuer)
   const audience = value('AEX_GATEWAY_TOKEN_AUDIENCE')
+  const mcpAudience = value('AEX_GATEWAY_MCP_AUDIENCE')
   const isIssuerSet = value('AEX_GATEWAY_TOKEN_ISSUER') !== undefined
-  if (isIssuerSet && audience === undefined)
-    reject('AEX_GATEWAY_TOKEN_AUDIENCE', 'Set it together with AEX_GATEWAY_TOKEN_ISSUER.')
+  if (isIssuerSet && audience === undefined && mcpAudience === undefined)
+    reject(
+      'AEX_GATEWAY_TOKEN_AUDIENCE',
+      'Set it, AEX_GATEWAY_MCP_AUDIENCE, or both, together with AEX_GATEWAY_TOKEN_ISSUER.',
+    )
   if (!isIssuerSet && audience !== undefined)
     reject('AEX_GATEWAY_TOKEN_ISSUER', 'Set it together with AEX_GATEWAY_TOKEN_AUDIENCE.')
-  return issuer === undefined || audience === undefined ? undefined : { issuer, audience }
+  if (!isIssuerSet && mcpAudience !== undefined)
+    reject('AEX_GATEWAY_TOKEN_ISSUER', 'Set it together with AEX_GATEWAY_MCP_AUDIENCE.')
+  if (mcpAudience !== undefined && mcpAudience === audience)
+    reject(
+      'AEX_GATEWAY_MCP_AUDIENCE',
+      'Use another audience than that of the API, so that a token of a model is not one of a system.',
+    )
+  const of = (named: string | undefined) =>
+    issuer === undefined || named === undefined ? undefined : { issuer, audience: named }
+  return { tokens: of(audience), mcp: of(mcpAudience) }
 }

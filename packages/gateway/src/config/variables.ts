@@ -68,6 +68,11 @@ export const VARIABLES = [
     default: 'none',
   },
   {
+    name: 'AEX_GATEWAY_MCP_AUDIENCE',
+    meaning: 'audience of access tokens for language models, usually the public URL with /mcp',
+    default: 'no MCP server',
+  },
+  {
     name: 'AEX_GATEWAY_PUSH_HOSTS',
     meaning:
       'hosts that items may be pushed to, separated by commas, each with its port where that is not the usual one',

@@ -1,5 +1,6 @@
 import type { Transaction } from '@agent-exchange/database'
 import type { ProtocolObject } from '@agent-exchange/protocol'
+import type { ModelUse } from './received-policies.ts'
 
 /** Who reads plaintext, and what for. It is written to the access record. */
 export interface Reader {
@@ -35,6 +36,13 @@ export interface ContentSummary {
 export interface StoredContent extends ContentSummary {
   readonly object: ProtocolObject
   readonly provenance: Readonly<Record<string, unknown>>
+  /** For a model: what the sender permits, if the gateway received the policy. */
+  readonly modelUse?: ModelUse
+}
+
+/** The sender's policy does not let a language model read the content. Nothing was read. */
+export class ModelUseForbidden extends Error {
+  override readonly name = 'ModelUseForbidden'
 }
 
 export interface ContentPage {
@@ -48,7 +56,11 @@ export interface ContentPage {
 export interface ContentStore {
   /** The same package again changes nothing. */
   put(tx: Transaction, content: NewContent): Promise<void>
-  /** Each read is an entry of the access record, in the same transaction. `gone`: the plaintext was deleted. */
+  /**
+   * Each read is an entry of the access record, in the same transaction. `gone`: the plaintext was deleted.
+   *
+   * @throws {ModelUseForbidden} if the reader is a model, and the sender does not permit that
+   */
   read(reader: Reader, agentId: string, packageId: string): Promise<StoredContent | 'gone' | undefined>
   /** Newest first, without plaintext. */
   list(agentId: string, page: ContentPage): Promise<readonly ContentSummary[]>

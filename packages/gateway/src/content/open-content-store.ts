@@ -3,8 +3,14 @@ import type { ProtocolObject } from '@agent-exchange/protocol'
 import type { Clock } from '@agent-exchange/server/clock'
 import type { SecretBox } from '../stores/secret-box.ts'
 import { recordAccess } from './access-record.ts'
-import type { ContentStore, ContentSummary, NewContent } from './content-store.ts'
+import {
+  ModelUseForbidden,
+  type ContentStore,
+  type ContentSummary,
+  type NewContent,
+} from './content-store.ts'
 import { MAXIMUM_CONTENT_PAGE, MAXIMUM_PURPOSE_CHARACTERS } from './content-limits.ts'
+import { modelUseOf, type ModelUse } from './received-policies.ts'
 
 interface ContentRow {
   readonly package_id: string
@@ -61,7 +67,9 @@ export function openContentStore({ db, box, clock }: ContentDependencies): Conte
         })
         const stored = { wrappedKey: row.wrapped_key, sealed: row.sealed }
         const text = Buffer.from(box.open(contextOf(agentId, packageId), stored)).toString()
-        return { ...toSummary(row), ...(JSON.parse(text) as Plaintext) }
+        const plaintext = JSON.parse(text) as Plaintext
+        const use = reader.kind === 'model' && (await modelUse(tx, agentId, row.direction, plaintext))
+        return { ...toSummary(row), ...plaintext, ...(use && { modelUse: use }) }
       }),
 
     async list(agentId, { threadId, before, limit }) {
@@ -81,6 +89,20 @@ export function openContentStore({ db, box, clock }: ContentDependencies): Conte
 interface Plaintext {
   readonly object: ProtocolObject
   readonly provenance: Readonly<Record<string, unknown>>
+}
+
+/** Own content is not restricted. A refusal also rolls the entry of the access record back. */
+async function modelUse(
+  tx: Transaction,
+  agentId: string,
+  direction: NewContent['direction'],
+  { object, provenance }: Plaintext,
+): Promise<ModelUse | undefined> {
+  if (direction === 'sent') return undefined
+  const { organization_id = '' } = (provenance['sender'] ?? {}) as { readonly organization_id?: string }
+  const use = await modelUseOf(tx, { agentId, organizationId: organization_id, object })
+  if (use?.allowed_for_runtime_reasoning === false) throw new ModelUseForbidden()
+  return use
 }
 
 const contextOf = (agentId: string, packageId: string) => `content/${agentId}/${packageId}`

@@ -267,6 +267,35 @@ export async function listSetAside(
   return rows.map((row) => ({ ...toItem(row), failure: row.failure }))
 }
 
+/** Items that nobody has settled, in the order of the agent's notifications, and how many there are. */
+export async function listWaiting(
+  db: Queries,
+  agentId: string,
+  limit: number,
+): Promise<{ readonly items: readonly InboxItem[]; readonly waiting: number }> {
+  const rows = await db<(ItemRow & { waiting: number })[]>`
+    select item_id, agent_id, package_id, thread_id, sequence, content_type, received_at, attempts,
+      (count(*) over ())::integer as waiting
+    from inbox_item where agent_id = ${agentId} and state = 'waiting' order by sequence limit ${limit}`
+  return { items: rows.map(toItem), waiting: rows[0]?.waiting ?? 0 }
+}
+
+/** Settles an item without a lease. False if no such item waits, or a consumer has a lease on it. */
+export function finishWaiting(db: Database, agentId: string, itemId: string): Promise<boolean> {
+  return db.begin(async (tx) => {
+    const [known] = await tx<{ thread_id: string }[]>`
+      select thread_id from inbox_item where item_id = ${itemId} and agent_id = ${agentId}`
+    if (!known) return false
+    await lockThread(tx, agentId, known.thread_id)
+    const { count } = await tx`
+      update inbox_item set state = 'done', finished_at = clock_timestamp(), lease_hash = null, available_at = null
+      where item_id = ${itemId} and state = 'waiting'
+        and (lease_hash is null or available_at <= clock_timestamp())`
+    if (count > 0) await offerNext(tx, agentId, known.thread_id)
+    return count > 0
+  })
+}
+
 /** It waits again, with no attempt counted. False if there is no such item that was set aside. */
 export async function retrySetAside(
   tx: Transaction,

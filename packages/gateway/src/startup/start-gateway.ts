@@ -12,6 +12,7 @@ import { issuerKeys } from '@agent-exchange/server/issuer'
 import { openModule } from '@agent-exchange/pkcs11'
 import type { Logger } from 'pino'
 import { hostAgents, type AgentHosting } from '../agents/host-agents.ts'
+import { mountMcp } from '../api/mount-mcp.ts'
 import { openApi } from '../api/open-api.ts'
 import { listenForWebhooks } from '../agents/webhook-listener.ts'
 import { withGatewayMasterKey, type GatewayConfig } from '../config/read-config.ts'
@@ -90,7 +91,7 @@ export async function startGateway(
       metrics.setAgents(agents.list().length, agents.isLeading())
     },
   }
-  const { host, port, webhookPort, adminPort, publicUrl, tls, tokens, pushHosts } = config
+  const { host, port, webhookPort, adminPort, publicUrl, tls, tokens, mcp, pushHosts } = config
   const api = cleanup.use(
     await openApi({
       db,
@@ -107,6 +108,18 @@ export async function startGateway(
           : { allowedHosts: pushHosts, ownPorts: new Set([port, webhookPort, adminPort]), box },
     }),
   )
+  if (mcp)
+    cleanup.use(
+      mountMcp(api.app, {
+        db,
+        agents,
+        contents,
+        clock,
+        publicUrl,
+        log,
+        tokens: { source: issuerKeys(mcp.issuer, clock), audience: mcp.audience },
+      }),
+    )
   const tasks = [
     ping,
     metrics.task,

@@ -1,5 +1,6 @@
 import { connect, createMemoryKeyStore, makeAgentKeys, type Agent } from '@agent-exchange/sdk'
 import { freePorts, startWorld, type World } from '@agent-exchange/testkit'
+import type { Environment } from '@agent-exchange/server/settings'
 import { pino } from 'pino'
 import { addAgent } from '../agents/add-agent.ts'
 import { readGatewayConfig } from '../config/read-config.ts'
@@ -21,7 +22,7 @@ export interface Companies extends AsyncDisposable {
   readonly logged: string[]
   /** The company without a gateway. */
   readonly partner: Agent
-  startInstance(): Promise<RunningGateway>
+  startInstance(settings?: Environment): Promise<RunningGateway>
   /** Adds an agent of a new organization to the gateway, by an invitation. */
   addAgent(name: string): Promise<string>
 }
@@ -37,7 +38,7 @@ export async function startCompanies(): Promise<Companies> {
   const now = () => new Date(world.clock.now())
   const operate = async (path: string, body: object) => (await world.operate('POST', path, body)).body
 
-  async function startInstance(): Promise<RunningGateway> {
+  async function startInstance(settings: Environment = {}): Promise<RunningGateway> {
     const [port, admin, webhook] = await freePorts(3)
     const config = readGatewayConfig({
       AEX_GATEWAY_PORT: String(port),
@@ -45,6 +46,7 @@ export async function startCompanies(): Promise<Companies> {
       AEX_GATEWAY_WEBHOOK_PORT: String(webhook),
       AEX_GATEWAY_DATABASE_URL: database.url,
       AEX_GATEWAY_MASTER_KEY: MASTER_KEY,
+      ...settings,
     })
     const limits = { pollMs: 50, idleMs: 50 }
     return startGateway(config, { log, limits, clock: { ...world.clock, monotonicMilliseconds: () => 0 } })

@@ -16,7 +16,7 @@ const output = Type.Object({
     Type.String({ description: 'page of the draft at the running desk, for the person' }),
   ),
   next_step: Type.Optional(
-    Type.String({ description: 'command that the person runs if no desk is running' }),
+    Type.String({ description: 'what the person does, or the command to run, if there is no address' }),
   ),
 })
 type Output = Static<typeof output>
@@ -97,6 +97,6 @@ async function forPerson(
 function waiting(draft_id: string, next_step: string): ToolAnswer<Output> {
   return {
     structured: { status: 'waiting_for_person', draft_id, next_step },
-    text: `Waiting for a person. Nothing was sent. The person responsible runs: ${next_step}`,
+    text: `Waiting for a person. Nothing was sent. Next step for the person responsible: ${next_step}`,
   }
 }

@@ -1,15 +1,12 @@
 import { draftObject, toShownDraft } from '@agent-exchange/mcp'
 import type { DraftInput } from '@agent-exchange/sdk'
 import { asUnknownPeer } from '@agent-exchange/sdk/internal'
-import type { HostedAgent } from '../../agents/hosted-agent.ts'
+import { skillOf, type HostedAgent } from '../../agents/hosted-agent.ts'
 import { recordAuthor } from '../../approvals/draft-authors.ts'
 import { policyNamed } from '../../policies/agent-policies.ts'
 import { GatewayProblem } from '../../problems.ts'
 import { agentOf, type Handler } from '../call.ts'
 import type { DraftRequest } from '../schemas.ts'
-
-/** The skill of agents that were registered without one. */
-const DEFAULT_SKILL = { id: 'skill_alignment', version: '1.0.0' }
 
 export const createDraft: Handler<'createDraft'> = async (call) => {
   const hosted = agentOf(call)
@@ -29,7 +26,7 @@ export const createDraft: Handler<'createDraft'> = async (call) => {
   const draft = await hosted.drafts.create({
     object,
     policy,
-    skill: hosted.agent.defaults.skill ?? DEFAULT_SKILL,
+    skill: skillOf(hosted),
     ...terms.addressed,
     ...(body.expires_at !== undefined && { expiresAt: body.expires_at }),
     ...(body.require_person !== undefined && { requireApproval: body.require_person }),

@@ -1,5 +1,6 @@
 import { ExchangeError, type StoredDraft } from '@agent-exchange/sdk'
 import type { HostedAgent } from '../../agents/hosted-agent.ts'
+import { keepSent } from '../../content/keep-sent.ts'
 import { isCurrentPolicy } from '../../policies/agent-policies.ts'
 import { GatewayProblem } from '../../problems.ts'
 import { agentOf, type Answer, type ApiParts, type Handler } from '../call.ts'
@@ -22,7 +23,7 @@ export const sendDraft: Handler<'sendDraft'> = async (call) => {
   await requireCurrentPolicy(call.parts, hosted, draft)
   try {
     const done = await hosted.drafts.send(draftId)
-    await keepSent(call.parts, hosted, draft)
+    await keepSent(call.parts, hosted.agentId, draft)
     return sent(draftId, done)
   } catch (error) {
     if (!(error instanceof ExchangeError)) throw error
@@ -59,31 +60,6 @@ async function requireCurrentPolicy(
   throw new GatewayProblem('policy_refused', {
     reason: 'The policy of this draft was changed or removed. Draft it again.',
   })
-}
-
-/** The agent's own copy, under the same guard as what it receives. */
-async function keepSent(
-  { db, contents }: ApiParts,
-  { agentId }: HostedAgent,
-  draft: StoredDraft,
-): Promise<void> {
-  const { packageId, threadId, object, sender, recipient, policy } = draft
-  await db.begin((tx) =>
-    contents.put(tx, {
-      agentId,
-      packageId,
-      threadId,
-      direction: 'sent',
-      object,
-      provenance: {
-        from: { organization_id: sender.organizationId, agent_id: sender.agentId },
-        to: { organization_id: recipient.organizationId, agent_id: recipient.agentId },
-        policy_id: policy.policy_id,
-        forwarding_allowed: policy.forwarding.allowed,
-        disclosure_level: policy.granularity.level,
-      },
-    }),
-  )
 }
 
 function sent(draftId: string, { packageId, threadId }: { packageId: string; threadId: string }): Answer {

@@ -1,0 +1,170 @@
+import type { Database } from '@agent-exchange/database'
+import { NOTICE, requireShowable, ToolRefusal, withBoundaries } from '@agent-exchange/mcp'
+import type { McpAgent, ShownPackage, WaitingEvent } from '@agent-exchange/mcp'
+import type { HostedAgent } from '../agents/hosted-agent.ts'
+import { recordAuthor } from '../approvals/draft-authors.ts'
+import { recordAccess } from '../content/access-record.ts'
+import { ModelUseForbidden, type ContentStore, type StoredContent } from '../content/content-store.ts'
+import { keepSent } from '../content/keep-sent.ts'
+import { threadsOfContents } from '../content/threads-of-contents.ts'
+import { finishWaiting, listWaiting, type InboxItem } from '../inbox/inbox-items.ts'
+import { listPolicies } from '../policies/agent-policies.ts'
+
+export interface ModelDependencies {
+  readonly db: Database
+  readonly contents: ContentStore
+  readonly now: () => Date
+  /** The page of a draft at the gateway's desk. */
+  readonly draftPage?: (agentId: string, draftId: string) => string
+}
+
+/** An agent of the gateway for the tools of a model. Every content that the model gets is in the access record. */
+export function hostedMcpAgent(
+  hosted: HostedAgent,
+  modelId: string,
+  { db, contents, now, draftPage }: ModelDependencies,
+): McpAgent {
+  const { agentId, agent, drafts } = hosted
+  return {
+    identity: agent.identity,
+    context: agent.context,
+    fingerprint: () => agent.fingerprint(),
+    thread: (threadId, options) => agent.thread(threadId, options),
+    revoke: (packageId, reason) => agent.revoke(packageId, reason),
+    capsule: (subject, options) => agent.capsule(subject, options),
+    drafts: {
+      async create(input) {
+        const draft = await drafts.create(input)
+        await recordAuthor(db, { agentId, draftId: draft.draftId, author: { kind: 'model', id: modelId } })
+        return draft
+      },
+      get: (draftId) => drafts.get(draftId),
+      list: () => drafts.list(),
+      damaged: () => drafts.damaged(),
+      findSent: (draftId) => drafts.findSent(draftId),
+      discard: (draftId) => drafts.discard(draftId),
+      async evaluate(draftId, options) {
+        const evaluated = await drafts.evaluate(draftId, options)
+        const { packageId, threadId } = evaluated.draft
+        await db.begin((tx) =>
+          recordAccess(tx, {
+            at: now().toISOString(),
+            agentId,
+            threadId,
+            packageId,
+            action: 'read',
+            actor: { kind: 'model', id: modelId },
+            purpose: 'check_draft',
+          }),
+        )
+        return evaluated
+      },
+      async send(draftId, options) {
+        const draft = await drafts.get(draftId)
+        const sent = await drafts.send(draftId, options)
+        await keepSent({ db, contents }, agentId, draft)
+        return sent
+      },
+    },
+    policies: () => listPolicies(db, agentId),
+    async waitingEvents(limit) {
+      const { items, waiting } = await listWaiting(db, agentId, limit)
+      return { events: items.map(shownItem), waiting }
+    },
+    finishEvent: (itemId) => finishWaiting(db, agentId, itemId),
+    async threads(limit) {
+      const { threads } = await threadsOfContents(contents, agentId, { limit })
+      return threads.map(({ threadId, packages, lastPackageAt, lastPackageId }) => ({
+        thread_id: threadId,
+        packages,
+        last_event_at: lastPackageAt,
+        last_package_id: lastPackageId,
+      }))
+    },
+    async read(packageId) {
+      const reader = { kind: 'model', id: modelId, purpose: 'read_package' } as const
+      const content = await contents.read(reader, agentId, packageId).catch((error: unknown) => {
+        if (!(error instanceof ModelUseForbidden)) throw error
+        throw new ToolRefusal(
+          'model_use_forbidden',
+          'The policy of its sender does not let a language model read this package. A person can read it at the desk.',
+        )
+      })
+      if (content === undefined)
+        throw new ToolRefusal('package_missing', 'This agent has no such package. Call list_inbox first.')
+      if (content === 'gone')
+        throw new ToolRefusal(
+          'content_gone',
+          'The content was deleted, because its retention has ended. verify_capsule still proves the package.',
+        )
+      return shownContent(content, hosted, await agent.fingerprint())
+    },
+    deskPage: (draftId) => Promise.resolve(draftPage?.(agentId, draftId)),
+    addressBook: () => Promise.resolve({}),
+  }
+}
+
+/** The notification that announced the package, which the gateway has opened since. */
+function shownItem({ itemId, sequence, receivedAt, packageId, threadId }: InboxItem): WaitingEvent {
+  return {
+    event_id: itemId,
+    sequence,
+    event_type: 'package.accepted',
+    occurred_at: receivedAt,
+    package_id: packageId,
+    thread_id: threadId,
+    state: 'accepted',
+  }
+}
+
+interface Party {
+  readonly organization_id: string
+  readonly agent_id: string
+}
+
+/** What the gateway noted when it opened or sent the package. */
+interface Noted {
+  readonly sender?: Party
+  readonly written_by?: Party
+  readonly signed_by_key?: string
+  readonly signing_key_fingerprint?: string
+  readonly accepted_at?: string
+  readonly responds_to?: string
+  readonly receipts_sent?: string[]
+}
+
+function shownContent(content: StoredContent, { agent }: HostedAgent, ownFingerprint: string): ShownPackage {
+  const { packageId, threadId, direction, object, storedAt, provenance, modelUse } = content
+  requireShowable(object)
+  const noted: Noted = provenance
+  const { organizationId, agentId } = agent.identity
+  const from = noted.sender ?? { organization_id: organizationId, agent_id: agentId }
+  const { written_by: writer = from } = noted
+  const isSame = writer.organization_id === from.organization_id && writer.agent_id === from.agent_id
+  const fingerprint = direction === 'sent' ? ownFingerprint : (noted.signing_key_fingerprint ?? '')
+  const { boundaries } = withBoundaries(object)
+  return {
+    provenance: {
+      package_id: packageId,
+      thread_id: threadId,
+      from,
+      ...(!isSame && { written_by: writer }),
+      sent_by_this_agent: direction === 'sent',
+      signature: 'verified',
+      signing_key_fingerprint: fingerprint,
+      accepted_at: noted.accepted_at ?? storedAt,
+      object_type: object.object_type,
+      ...(noted.responds_to !== undefined && { responds_to: noted.responds_to }),
+      receipts_sent: noted.receipts_sent ?? [],
+    },
+    untrusted: {
+      notice: NOTICE,
+      from,
+      verified_by: { key_id: noted.signed_by_key ?? '', fingerprint },
+      ...((boundaries ?? modelUse) && {
+        boundaries: { ...boundaries, ...(modelUse && { model_use: modelUse }) },
+      }),
+      object,
+    },
+  }
+}
