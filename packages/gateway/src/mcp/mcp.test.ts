@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import type { Agent } from '@agent-exchange/sdk'
 import type { PolicyEnvelope } from '@agent-exchange/protocol'
 import { until } from '@agent-exchange/testkit'
 import { connected, textOf, wrapped } from '../../../mcp/src/clients.fixture.ts'
@@ -67,7 +66,7 @@ async function sendToSeats(policyId: string, modelUse?: PolicyEnvelope['model_us
   const made = partner.make.policyEnvelope({ to: to.organizationId, purpose: 'supply planning' })
   const policy = { ...made, id: policyId, policy_id: policyId, ...(modelUse && { model_use: modelUse }) }
   const terms = { policy, to, skill: SKILL } as const
-  if (modelUse) await partner.send({ ...terms, object: policy } as Parameters<Agent['send']>[0])
+  if (modelUse) await partner.send({ ...terms, object: policy })
   const object = partner.make.reasoningPackage({
     to: to.organizationId,
     policy,

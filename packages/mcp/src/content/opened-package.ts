@@ -91,13 +91,14 @@ export function shownPackage(opened: OpenedPackage, ownAgentId: string): ShownPa
 export function withBoundaries(object: ProtocolObject): { readonly boundaries?: ShownBoundaries } {
   if (object.object_type === 'policy_envelope') {
     const { forwarding, granularity, retention, model_use } = object
-    const boundaries = {
-      forwarding_allowed: forwarding.allowed,
-      disclosure_level: granularity.level,
-      retention_days: retention.duration_days,
-      model_use,
+    return {
+      boundaries: {
+        forwarding_allowed: forwarding.allowed,
+        disclosure_level: granularity.level,
+        retention_days: retention.duration_days,
+        model_use,
+      },
     }
-    return { boundaries }
   }
   if (object.object_type === 'response_object')
     return { boundaries: { disclosure_level: object.boundaries.disclosure_level } }

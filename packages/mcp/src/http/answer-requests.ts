@@ -25,7 +25,8 @@ export function answerRequests(): McpRequests {
   const maxRequestBodySize = MAXIMUM_MESSAGE_BYTES
   const handler = createMcpHandler(
     ({ authInfo }) => {
-      const { session, budget } = authInfo?.extra as unknown as RequestTerms
+      if (!authInfo?.extra) throw new Error('a request without terms')
+      const { session, budget } = authInfo.extra as unknown as RequestTerms
       return buildServer(session, budget)
     },
     { maxRequestBodySize, maxSubscriptions: MAXIMUM_SUBSCRIPTIONS },

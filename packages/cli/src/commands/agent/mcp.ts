@@ -17,6 +17,8 @@ const TOKEN_FILE = 'mcp-token'
 const POLICY_FOLDER = 'policies'
 const MAXIMUM_LOG_POLICY = 1_048_576
 
+const now = () => new Date()
+
 interface McpOptions extends AgentOptions {
   readonly http?: number
   readonly skill: Skill
@@ -56,7 +58,6 @@ export function agentMcpCommand(): Command {
 async function mcp(options: McpOptions): Promise<void> {
   const { dir, http, skill, policies = join(dir, POLICY_FOLDER) } = options
   const logPolicy = await readLogPolicy(options.logPolicy)
-  const now = () => new Date()
   // Loaded on demand: the library is large, and only this command needs it.
   const { accessToken, folderMcpAgent, serveHttp, serveStandardStreams } = await import('@agent-exchange/mcp')
   await withAgent({ ...options, lazily: true, unattended: true }, async (agent) => {
