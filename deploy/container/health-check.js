@@ -1,20 +1,31 @@
-// The health check of the image: exit 0 while the exchange accepts requests. Follows the settings of the service.
+// The health check of both images: exit 0 while the server accepts requests. Follows the settings of the exchange, or of the
+// gateway with the argument `gateway`.
 import { request as overHttp } from 'node:http'
 import { request as overHttps } from 'node:https'
 
-const { AEX_OPERATOR_HOST = '127.0.0.1', AEX_OPERATOR_PORT = '8081', AEX_TLS_CERT } = process.env
-const host = ['0.0.0.0', '::', ''].includes(AEX_OPERATOR_HOST) ? '127.0.0.1' : AEX_OPERATOR_HOST
+const { env } = process
+const exchange = () => ({
+  host: env.AEX_OPERATOR_HOST,
+  port: env.AEX_OPERATOR_PORT || '8081',
+  tls: env.AEX_TLS_CERT,
+})
+const gateway = () => ({
+  host: env.AEX_GATEWAY_HOST,
+  port: env.AEX_GATEWAY_ADMIN_PORT || '8091',
+  tls: env.AEX_GATEWAY_TLS_CERT,
+})
+const { host, port, tls } = process.argv[2] === 'gateway' ? gateway() : exchange()
 const LIMIT_MS = 4_000
 
 // The certificate names the public address; this check stays on the machine and sends nothing secret.
 const options = {
-  host,
-  port: AEX_OPERATOR_PORT,
+  host: [undefined, '0.0.0.0', '::', ''].includes(host) ? '127.0.0.1' : host,
+  port,
   path: '/readyz',
   timeout: LIMIT_MS,
   rejectUnauthorized: false,
 }
-const request = (AEX_TLS_CERT ? overHttps : overHttp)(options, (response) => {
+const request = (tls ? overHttps : overHttp)(options, (response) => {
   response.resume()
   process.exitCode = response.statusCode === 200 ? 0 : 1
 })

@@ -5,10 +5,13 @@ import { mustRun, requireProgram, run } from '../shared/programs.ts'
 import { ROOT } from '../../tools/repository/repository-files.ts'
 
 const LIMIT_MS = 30_000
-const SCRIPT = join(ROOT, 'deploy/postgres/create-role.sql')
+/** Scripts by the role that they create; its database has the same name. */
+const SCRIPTS = { exchange: 'create-role.sql', gateway: 'create-gateway-role.sql' } as const
 
-/** A PostgreSQL after the first start of the compose file: its script has run, as the entry point of the image runs it. */
-export async function composeDatabase(): Promise<AsyncDisposable & { readonly url: string }> {
+/** A PostgreSQL after the first start of a compose file: its script has run, as the entry point of the image runs it. */
+export async function composeDatabase(
+  role: keyof typeof SCRIPTS,
+): Promise<AsyncDisposable & { readonly url: string }> {
   requireProgram('psql', '--version')
   const server = await startTestServer()
   const superuser = new URL(server.url)
@@ -23,15 +26,16 @@ export async function composeDatabase(): Promise<AsyncDisposable & { readonly ur
   ]
   try {
     const args = as(superuser.username, superuser.pathname.slice(1))
-    await mustRun('psql', [...args, `--file=${SCRIPT}`], { env, limitMs: LIMIT_MS })
+    const script = join(ROOT, 'deploy/postgres', SCRIPTS[role])
+    await mustRun('psql', [...args, `--file=${script}`], { env, limitMs: LIMIT_MS })
     const again = await run('psql', [...args, '--command=select 1'], { env, limitMs: LIMIT_MS })
     if (again.code === 0) throw new Error('the superuser of the compose file still has a password')
     // The role owns its database and nothing else.
-    await mustRun('psql', [...as('exchange', 'exchange'), '--command=create table owned ()'], {
+    await mustRun('psql', [...as(role, role), '--command=create table owned ()'], {
       env: { PGPASSWORD: password },
       limitMs: LIMIT_MS,
     })
-    const made = await run('psql', [...as('exchange', 'exchange'), '--command=create role another'], {
+    const made = await run('psql', [...as(role, role), '--command=create role another'], {
       env: { PGPASSWORD: password },
       limitMs: LIMIT_MS,
     })
@@ -41,7 +45,7 @@ export async function composeDatabase(): Promise<AsyncDisposable & { readonly ur
     throw error
   }
   return {
-    url: `postgres://exchange:${password}@${superuser.host}/exchange`,
+    url: `postgres://${role}:${password}@${superuser.host}/${role}`,
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   }
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { readGatewayConfig } from '@agent-exchange/gateway'
 import { readContainerfile } from './containerfile.ts'
 
 test('the image runs the exchange as a user without a name, and writes to one folder', () => {
@@ -11,6 +12,17 @@ test('the image runs the exchange as a user without a name, and writes to one fo
   assert.equal(image.environment['AEX_DATA_DIR'], '/var/lib/agent-exchange')
   assert.deepEqual(image.command.slice(-1), ['serve'])
   assert.match(image.healthCheck.join(' '), /^node .*health-check\.js$/u)
+})
+
+test('the image of the gateway runs as a user without a name, writes to one folder, and serves with TLS only', () => {
+  const path = new URL('../../deploy/container/Containerfile.gateway', import.meta.url)
+  const image = readContainerfile(readFileSync(path, 'utf8'))
+  assert.equal(image.user, '10001:10001')
+  assert.deepEqual(image.volumes, ['/var/lib/agent-exchange-gateway'])
+  assert.equal(image.environment['AEX_GATEWAY_DATA_DIR'], '/var/lib/agent-exchange-gateway')
+  assert.deepEqual(image.command.slice(-2), ['gateway', 'serve'])
+  assert.match(image.healthCheck.join(' '), /^node .*health-check\.js gateway$/u)
+  assert.throws(() => readGatewayConfig(image.environment), /AEX_GATEWAY_HOST[^]*needs TLS/u)
 })
 
 test('only the last stage counts', () => {

