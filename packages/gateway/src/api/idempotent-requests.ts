@@ -4,8 +4,9 @@ import { GatewayProblem } from '../problems.ts'
 
 /** Owner of the table api_request. */
 
-/** A request whose instance was killed can be sent again after this time. */
-const RUNNING_SECONDS = 120
+/** A request whose instance was killed can be sent again after this time. A running one renews its claim. */
+const RUNNING_SECONDS = 10
+const RENEWAL_MS = 3_000
 const ANSWER_KEPT_HOURS = 24
 const DELETED_A_STEP = 1_000
 const KEY = /^[\u0021-\u007e]{1,255}$/u
@@ -24,7 +25,6 @@ export interface IdempotentRequest {
 
 interface RequestRow {
   readonly is_same: boolean
-  readonly is_running: boolean
   readonly status: number | null
   readonly answer: string | null
 }
@@ -47,23 +47,31 @@ export async function runOnce(
   const keyHash = digest(request.key)
   const recorded = await claim(db, request, keyHash)
   if (recorded) return recorded
+  const renewal = setInterval(() => void renew(db, request, keyHash).catch(() => undefined), RENEWAL_MS)
   try {
     const answer = await run()
-    await db`
+    const { count } = await db`
       update api_request set running_until = null, status = ${answer.status}, answer = ${answer.body}
-      where caller = ${request.caller} and key_hash = ${keyHash}`
-    return answer
+      where caller = ${request.caller} and key_hash = ${keyHash} and running_until is not null`
+    // Another instance took an overdue claim over and answered first: both callers get that answer.
+    return count > 0 ? answer : ((await find(db, request, keyHash)) ?? answer)
   } catch (error) {
     await db`
       delete from api_request
       where caller = ${request.caller} and key_hash = ${keyHash} and running_until is not null`
     throw error
+  } finally {
+    clearInterval(renewal)
   }
 }
 
+const renew = (db: Queries, { caller }: IdempotentRequest, keyHash: Buffer) => db`
+  update api_request set running_until = now() + make_interval(secs => ${RUNNING_SECONDS})
+  where caller = ${caller} and key_hash = ${keyHash} and running_until is not null`
+
 async function claim(
   db: Queries,
-  { caller, content }: IdempotentRequest,
+  { caller, content }: Pick<IdempotentRequest, 'caller' | 'content'>,
   keyHash: Buffer,
 ): Promise<RecordedAnswer | undefined> {
   const requestHash = digest(content)
@@ -74,13 +82,23 @@ async function claim(
     on conflict (caller, key_hash) do update set running_until = excluded.running_until
       where api_request.running_until < now() and api_request.request_hash = excluded.request_hash`
   if (claimed.count > 0) return undefined
+  const found = await find(db, { caller, content }, keyHash)
+  // Without a row, the request that held the key has just failed.
+  if (!found) throw new GatewayProblem('idempotency_key_in_use', { retry_after_seconds: 1 })
+  return found
+}
+
+/** The recorded answer; undefined while the request runs. */
+async function find(
+  db: Queries,
+  { caller, content }: Pick<IdempotentRequest, 'caller' | 'content'>,
+  keyHash: Buffer,
+): Promise<RecordedAnswer | undefined> {
   const [row] = await db<RequestRow[]>`
-    select request_hash = ${requestHash} as is_same, running_until is not null as is_running, status, answer
+    select request_hash = ${digest(content)} as is_same, status, answer
     from api_request where caller = ${caller} and key_hash = ${keyHash}`
   if (row && !row.is_same) throw new GatewayProblem('idempotency_key_reuse')
-  // Without a row, the request that held the key has just failed.
-  if (!row || row.is_running || row.status === null || row.answer === null)
-    throw new GatewayProblem('idempotency_key_in_use', { retry_after_seconds: 1 })
+  if (!row || row.status === null || row.answer === null) return undefined
   return { status: row.status, body: row.answer }
 }
 
