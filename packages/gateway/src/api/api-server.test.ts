@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { addItem } from '../inbox/inbox.fixture.ts'
 import { listSystems, revokeSystem } from '../systems/api-keys.ts'
+import { VERBS } from '../systems/verbs.ts'
 import { reasoning, startApi } from './api.fixture.ts'
+import { gatewayOperations } from './operations.ts'
 
 let api: Awaited<ReturnType<typeof startApi>>
 let key: string
@@ -140,6 +142,20 @@ test('a system does only what its verbs permit, for its agents', async () => {
   for (const path of ['/threads', '/packages', '/packages/pkg_1', '/capsule?package_id=pkg_1'])
     assert.equal((await api.call(drafting, 'GET', ACME + path)).status, 403, path)
   assert.equal((await api.call(drafting, 'POST', '/inbox/leases', {})).status, 403)
+})
+
+test('each operation is refused to a system that may do everything else', async () => {
+  for (const verb of VERBS) {
+    const without = await api.key(
+      ['*'],
+      VERBS.filter((each) => each !== verb),
+    )
+    for (const { method, path } of Object.values(gatewayOperations).filter((each) => each.verb === verb)) {
+      const [given, body] = [path.replace('/api/v1', '').replaceAll(/\{\w+\}/gu, 'x'), {}]
+      const refused = await api.call(without, method, given, method === 'POST' ? body : undefined, once())
+      assert.deepEqual([refused.status, refused.body['details']], [403, { verb }], path)
+    }
+  }
 })
 
 test('the data of another agent is not found: by id, by lease, by capsule', async () => {

@@ -158,6 +158,25 @@ test("the gateway's own listener, link-local and metadata addresses are refused,
   assert.equal(heard.length, 0)
 })
 
+test('a name that led to a permitted address before is refused when it leads elsewhere', async () => {
+  const { port } = endpoint.address() as AddressInfo
+  const answers = ['127.0.0.1', '169.254.169.254']
+  await using sender = createPushSender({
+    allowedHosts: new Set([`localhost:${port}`]),
+    ownPorts: new Set(),
+    resolve: async () => [answers.shift() ?? ''],
+  })
+  const send = () => sender.send(`http://localhost:${port}/inbox`, {}, '{}')
+  assert.deepEqual(await send(), { outcome: 'accepted' })
+  endpoint.closeAllConnections()
+  // The closed connection may be noticed by the first request after it.
+  await until('a new connection', async () => {
+    const result = await send()
+    return result.outcome === 'failed' && result.reason.includes('not permitted')
+  })
+  assert.equal(heard.length, 1)
+})
+
 test('addresses of the company and public ones are permitted, others are not', () => {
   const rules = { ownPorts: new Set([8090]) }
   const to = (address: string, hostname = 'erp.company.example', port = 443) =>
