@@ -16,6 +16,8 @@ export const APPROVAL_PROBLEMS = {
   not_an_approver:
     'You may not decide about this draft: it needs a person with the role approver, whom its rules permit, or a delegate of one.',
   drafter: 'You wrote this draft. Another person has to decide about it.',
+  passkey_missing:
+    'You have no passkey. Register one on the page Passkeys, for drafts that are made afterwards.',
   passkey_too_new:
     'A draft is decided with a passkey that was registered before it was made. Have it drafted again, or let another person decide.',
   draft_changed: 'The draft is not the one that you saw. Load the page again and read it.',

@@ -37,7 +37,11 @@ export async function startApprovals() {
   const now = () => new Date(time)
   const parts = { db, publicUrl: PARTY.origin, now }
   const passkeys = openPasskeys(parts)
-  const decisions = openDraftDecisions({ ...parts, box: testBox() })
+  const decisions = openDraftDecisions({
+    ...parts,
+    box: testBox(),
+    namesOf: async (ids) => new Map(ids.map((id) => [id, id.replace('person_', '')])),
+  })
   const approvals = passkeyApprovals(db, { agentId, publicUrl: PARTY.origin })
   const keys = new Map<string, SoftwareAuthenticator>()
 
@@ -78,6 +82,9 @@ export async function startApprovals() {
     async decide(person: DecidingPerson, draft: TestDraft, decision = 'approved') {
       return at.record(person, draft, await at.answer(person, draft, decision))
     },
+    /** What the page shows to this person. */
+    view: (person: DecidingPerson, { stored }: TestDraft) =>
+      decisions.view(person, { agentId, draft: stored, digest: stored.digest }),
     /** What `send` asks. */
     required: ({ subject }: TestDraft) => approvals.require(subject, { now: now(), maximumAgeMs: DAY_MS }),
     isRequired: ({ subject }: TestDraft) => approvals.isRequired(subject),

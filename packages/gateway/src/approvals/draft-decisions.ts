@@ -13,6 +13,7 @@ import { challengeOf, readAssertion } from './browser-answer.ts'
 import { issueChallenge, takeChallenge } from './challenges.ts'
 import { insertDecision, listDecisions } from './decision-rows.ts'
 import { challengeOfStatement, newStatement, parseStatement, subjectFault } from './decision-statement.ts'
+import { needsInWords } from './decision-needs.ts'
 import { delegatorsOf } from './delegations.ts'
 import { personsWhoDrafted } from './draft-authors.ts'
 import { factsOfDraft, readEffectiveRules, type DraftFacts, type EffectiveRules } from './effective-rules.ts'
@@ -37,13 +38,20 @@ export interface ShownDraft {
   readonly digest: string
 }
 
-/** A decision for people of the company to read. */
-export interface RecordedDecision {
-  readonly personId: string
-  readonly onBehalfOf: string | undefined
-  readonly decision: 'approved' | 'declined'
-  readonly decidedAt: string
-  readonly reason: string
+/** What people of the company read about the decisions. */
+export interface DecisionsView {
+  /** Oldest first. */
+  readonly decisions: readonly {
+    readonly person: string
+    readonly onBehalfOf: string | undefined
+    readonly decision: 'approved' | 'declined'
+    readonly at: string
+    readonly reason: string
+  }[]
+  /** Sentences. */
+  readonly needs: readonly string[]
+  /** Why this person cannot decide. */
+  readonly hindrance: string | undefined
 }
 
 export interface DraftDecisions {
@@ -59,8 +67,13 @@ export interface DraftDecisions {
     shown: ShownDraft,
     given: { readonly answer: unknown; readonly reason: string },
   ): Promise<'approved' | 'declined'>
-  /** Oldest first. */
-  list(agentId: string, draftId: string): Promise<readonly RecordedDecision[]>
+  view(person: DecidingPerson, shown: ShownDraft): Promise<DecisionsView>
+}
+
+export interface DraftDecisionOptions extends PasskeyOptions {
+  readonly box: SecretBox
+  /** Names of people, for other people of the company. */
+  readonly namesOf: (personIds: readonly string[]) => Promise<ReadonlyMap<string, string>>
 }
 
 export function openDraftDecisions({
@@ -68,7 +81,21 @@ export function openDraftDecisions({
   publicUrl,
   now,
   box,
-}: PasskeyOptions & { readonly box: SecretBox }): DraftDecisions {
+  namesOf,
+}: DraftDecisionOptions): DraftDecisions {
+  /** Undefined if the person may decide. */
+  async function hindranceOf(person: DecidingPerson, shown: ShownDraft, rules: EffectiveRules) {
+    try {
+      relyingPartyOf(publicUrl)
+      await principalOf(db, person, { shown, rules, at: now() })
+      await usablePasskeys(db, person, seenFacts(shown))
+      return undefined
+    } catch (error) {
+      if (error instanceof ApprovalProblem) return error.message
+      throw error
+    }
+  }
+
   return {
     async options(person, shown, decision) {
       const party = relyingPartyOf(publicUrl)
@@ -78,8 +105,7 @@ export function openDraftDecisions({
       const { personId } = person
       const at = now()
       const principal = await principalOf(db, person, { shown, rules, at })
-      const usable = (await listPasskeys(db, personId)).filter((each) => isOlder(each, facts))
-      if (usable.length === 0) throw new ApprovalProblem('passkey_too_new')
+      const usable = await usablePasskeys(db, person, facts)
       const statement = canonicalize(
         newStatement(facts, rules, {
           approver: personId,
@@ -151,15 +177,30 @@ export function openDraftDecisions({
       return statement.decision
     },
 
-    async list(agentId, draftId) {
-      const decisions = await listDecisions(db, agentId, draftId)
-      return decisions.map(({ personId, decision, statement, reference, reason, answeredAt }) => ({
-        personId,
-        onBehalfOf: parseStatement(statement)?.on_behalf_of,
-        decision,
-        decidedAt: answeredAt,
-        reason: reason ? Buffer.from(box.open(contextOf(agentId, reference), reason)).toString() : '',
+    async view(person, shown) {
+      const { agentId, draft } = shown
+      const rules = await readEffectiveRules(db, seenFacts(shown))
+      const decisions = (await listDecisions(db, agentId, draft.draftId)).map((each) => ({
+        ...each,
+        onBehalfOf: parseStatement(each.statement)?.on_behalf_of,
       }))
+      const ids = [
+        ...decisions.flatMap(({ personId, onBehalfOf }) => [personId, onBehalfOf ?? personId]),
+        ...rules.needs.flatMap(({ approvers }) => approvers),
+      ]
+      const names = await namesOf([...new Set(ids)])
+      const nameOf = (personId: string) => names.get(personId) ?? personId
+      return {
+        decisions: decisions.map(({ personId, onBehalfOf, decision, reference, reason, answeredAt }) => ({
+          person: nameOf(personId),
+          onBehalfOf: onBehalfOf === undefined ? undefined : nameOf(onBehalfOf),
+          decision,
+          at: answeredAt,
+          reason: reason ? Buffer.from(box.open(contextOf(agentId, reference), reason)).toString() : '',
+        })),
+        needs: needsInWords(rules, nameOf),
+        hindrance: await hindranceOf(person, shown, rules),
+      }
     },
   }
 }
@@ -173,6 +214,14 @@ function seenFacts({ draft, digest }: ShownDraft): DraftFacts {
 
 const isOlder = ({ registeredAt }: { readonly registeredAt: string }, { createdAt }: DraftFacts) =>
   Date.parse(registeredAt) < Date.parse(createdAt)
+
+async function usablePasskeys(db: Database, { personId }: DecidingPerson, facts: DraftFacts) {
+  const listed = await listPasskeys(db, personId)
+  if (listed.length === 0) throw new ApprovalProblem('passkey_missing')
+  const usable = listed.filter((each) => isOlder(each, facts))
+  if (usable.length === 0) throw new ApprovalProblem('passkey_too_new')
+  return usable
+}
 
 /** In whose place the person decides: its own, or that of somebody who lets it decide until a day. */
 async function principalOf(

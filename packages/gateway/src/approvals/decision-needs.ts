@@ -1,0 +1,14 @@
+import type { EffectiveRules } from './effective-rules.ts'
+
+/** What the rules ask for, in sentences for whoever decides. */
+export function needsInWords(
+  { needs, isRuled }: EffectiveRules,
+  nameOf: (personId: string) => string,
+): string[] {
+  if (!isRuled) return ['No rule fits this draft: one approver is enough, and never whoever wrote it.']
+  return needs.map(({ people, approvers }) => {
+    const count = people === 1 ? 'One person' : `${people} people`
+    const who = approvers.length > 0 ? ` of ${approvers.map(nameOf).join(', ')}` : ''
+    return `${count}${who} must approve, and never whoever wrote it.`
+  })
+}
