@@ -76,13 +76,43 @@ export async function compareMetrics(): Promise<string> {
 
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8')
 
+/** The same for the gateway. A test of the gateway compares docs/gateway.md with its metrics. */
+export async function compareGatewayMetrics(): Promise<string> {
+  const known = new Set(documentedLabels(read('docs/gateway.md')).keys())
+  const { rules, dashboard } = GATEWAY_FILES
+  const used = new Set([rules, dashboard].flatMap((file) => read(file).match(/\baex_\w+/gu) ?? []))
+  const missing = [...used].filter((name) => !known.has(name))
+  if (missing.length > 0) throw new Error(`the gateway has no metric ${missing.join(', ')}`)
+  return `${used.size} metrics exist; ${compareLabelsOf(GATEWAY_FILES)}`
+}
+
+interface MonitoringFiles {
+  readonly page: string
+  readonly rules: string
+  readonly dashboard: string
+}
+
+const GATEWAY_FILES: MonitoringFiles = {
+  page: 'docs/gateway.md',
+  rules: 'deploy/prometheus/gateway-alerts.yaml',
+  dashboard: 'deploy/grafana/gateway-dashboard.json',
+}
+
 /** Every label that a rule or the dashboard uses is one of its metrics. */
 export async function compareLabels(): Promise<string> {
-  const known = documentedLabels(read('docs/metrics.md'))
-  const rules = read('deploy/prometheus/alerts.yaml')
+  return compareLabelsOf({
+    page: 'docs/metrics.md',
+    rules: 'deploy/prometheus/alerts.yaml',
+    dashboard: 'deploy/grafana/dashboard.json',
+  })
+}
+
+function compareLabelsOf(files: MonitoringFiles): string {
+  const known = documentedLabels(read(files.page))
+  const rules = read(files.rules)
     .split(/^ +- alert: /mu)
     .slice(1)
-  const dashboard = JSON.parse(read('deploy/grafana/dashboard.json')) as {
+  const dashboard = JSON.parse(read(files.dashboard)) as {
     readonly panels: readonly {
       readonly targets?: readonly { readonly expr: string; readonly legendFormat?: string }[]
     }[]

@@ -2,6 +2,7 @@
 
 import { runParts } from '../shared/trial-parts.ts'
 import {
+  compareGatewayMetrics,
   compareLabels,
   compareMetrics,
   lintChart,
@@ -27,6 +28,7 @@ await runParts({
     await report.step('promtool', 'alert rules', lintRules)
     await report.step('metrics', 'named by rules and dashboard', compareMetrics)
     await report.step('labels', 'used by rules and dashboard', compareLabels)
+    await report.step('metrics', 'of the gateway, with their labels', compareGatewayMetrics)
     await report.step('hadolint', 'the Containerfiles', lintContainerfiles)
     await report.step('helm', 'the chart', () => lintChart(folder))
     await report.step('helm', 'the chart of the gateway', () => lintGatewayChart(folder))

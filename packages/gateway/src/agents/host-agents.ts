@@ -28,6 +28,7 @@ export interface HostingOptions extends AgentDependencies {
   readonly webhookUrl?: string
   readonly limits?: Partial<ReceiveLimits>
   readonly onReport?: (agentId: string, report: ReceiverReport) => void
+  readonly onLogFinding?: (agentId: string, kind: string) => void
 }
 
 interface Running extends HostedAgent {
@@ -147,8 +148,10 @@ export async function hostAgents(options: HostingOptions): Promise<AgentHosting>
           const result = await monitorLog(agent.context, (await states.read()) ?? { threads: [], found: [] })
           if (!result) return
           await states.write(result.state)
-          for (const { kind } of result.findings)
+          for (const { kind } of result.findings) {
             log.error({ agent: agentId, finding: kind }, 'the log shows an event that the agent never saw')
+            options.onLogFinding?.(agentId, kind)
+          }
         }),
       },
     ],

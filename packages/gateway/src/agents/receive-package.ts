@@ -4,6 +4,7 @@ import type { ContentStore } from '../content/content-store.ts'
 import { keepReceivedPolicy } from '../content/received-policies.ts'
 import { retentionEnd } from '../content/retention.ts'
 import { addInboxItem } from '../inbox/add-item.ts'
+import { noteDeadline } from '../operations/response-deadlines.ts'
 import { sequenceOf } from '../stores/event-rows.ts'
 import type { HostedAgent } from './hosted-agent.ts'
 
@@ -46,15 +47,17 @@ export function receivePackage(
         },
         ...(retentionUntil && { retentionUntil }),
       })
+      const receivedAt = openedAt.toISOString()
       const policy = { agentId, packageId, organizationId: from.organizationId, object }
-      await keepReceivedPolicy(tx, policy, openedAt.toISOString())
+      await keepReceivedPolicy(tx, policy, receivedAt)
+      await noteDeadline(tx, { agentId, packageId, threadId: thread.id, object, receivedAt })
       await addInboxItem(tx, {
         agentId,
         packageId,
         threadId: thread.id,
         sequence: await sequenceOf(tx, agentId, key),
         contentType: object.object_type,
-        receivedAt: openedAt.toISOString(),
+        receivedAt,
       })
     }
   }

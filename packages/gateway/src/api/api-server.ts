@@ -1,6 +1,7 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { canonicalize } from '@agent-exchange/crypto'
 import { MEDIA_TYPE } from '@agent-exchange/protocol'
+import type { RequestSpans } from '@agent-exchange/server/tracing'
 import { GatewayProblem } from '../problems.ts'
 import type { CallLimits } from '../systems/call-limits.ts'
 import type { IdentifyCaller } from '../systems/identify-caller.ts'
@@ -25,6 +26,7 @@ import {
 } from './operations.ts'
 import { correlationIdOf, sendProblem } from './problem-replies.ts'
 import { readBody, readQuery } from './request-input.ts'
+import { traceRequests } from './trace-requests.ts'
 
 export interface ApiServerSettings {
   readonly parts: ApiParts
@@ -33,6 +35,8 @@ export interface ApiServerSettings {
   /** Where systems reach the gateway. */
   readonly publicUrl: string
   readonly log: { info(fields: object, message: string): void; error(fields: object, message: string): void }
+  /** One span for each request. Undefined: tracing is off. */
+  readonly tracing?: RequestSpans | undefined
   /** Options of the listener: TLS and limits of connections. */
   readonly listener?: object
 }
@@ -59,6 +63,7 @@ export function createApiServer(settings: ApiServerSettings): FastifyInstance {
   app.setNotFoundHandler((request, reply) =>
     sendProblem(new GatewayProblem('resource_not_found'), request, reply, replies),
   )
+  if (settings.tracing) traceRequests(app, settings.tracing)
   app.addHook('onResponse', (request, reply, done) => {
     const milliseconds = Math.round(reply.elapsedTime * 10) / 10
     // The path template: ids are in the record of accesses.

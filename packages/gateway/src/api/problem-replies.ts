@@ -49,6 +49,11 @@ export interface ProblemReplies {
   readonly resourceMetadata?: string
 }
 
+const sentProblems = new WeakMap<FastifyRequest, GatewayProblemCode>()
+
+/** The problem that a request was answered with. */
+export const problemOf = (request: FastifyRequest) => sentProblems.get(request)
+
 /** Sends the problem document (RFC 9457) of a failure, and logs one that nobody expected. */
 export function sendProblem(
   error: unknown,
@@ -57,6 +62,7 @@ export function sendProblem(
   { publicUrl, log, resourceMetadata }: ProblemReplies,
 ): FastifyReply {
   const problem = toGatewayProblem(error)
+  sentProblems.set(request, problem.code)
   const correlationId = correlationIdOf(request)
   const { status, title, retryable, category } = gatewayProblems[problem.code]
   if (problem.code === 'internal_error')

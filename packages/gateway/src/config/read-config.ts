@@ -13,6 +13,7 @@ import {
   readKeyModule,
   readKeyPair,
   readMasterKeys,
+  readTracing,
   settingsReader,
   withMasterKey,
   type Environment,
@@ -21,7 +22,9 @@ import {
   type MasterKeySettings,
   type SettingsReader,
   type TlsConfig,
+  type TracingConfig,
 } from '@agent-exchange/server/settings'
+import { readMail, type MailConfig } from './mail.ts'
 import { readPushHosts } from './push-hosts.ts'
 import { defaultOf, type VariableName } from './variables.ts'
 
@@ -48,6 +51,10 @@ export interface GatewayConfig extends MasterKeySettings {
   readonly pushHosts: ReadonlySet<string>
   /** Undefined: keys of agents are in the database. */
   readonly keyModule: KeyModuleConfig | undefined
+  /** Undefined: no mail is sent. */
+  readonly mail: MailConfig | undefined
+  /** Undefined: no spans are recorded. */
+  readonly tracing: TracingConfig | undefined
   readonly logLevel: LogLevel
 }
 
@@ -82,6 +89,8 @@ export function readGatewayConfig(env: Environment): GatewayConfig {
     ...readTokens(settings),
     pushHosts: checked('AEX_GATEWAY_PUSH_HOSTS', readPushHosts) ?? new Set(),
     keyModule: readKeyModule(settings),
+    mail: readMail(settings),
+    tracing: readTracing(settings, defaultOf('OTEL_SERVICE_NAME')),
     logLevel: checked('AEX_GATEWAY_LOG_LEVEL', oneOf(LOG_LEVELS)) ?? 'info',
   }
   if (!isLoopback(host) && !usesTls)

@@ -90,6 +90,58 @@ export const VARIABLES = [
     meaning: 'trace, debug, info, warn, error, fatal or silent',
     default: 'info',
   },
+  {
+    name: 'AEX_GATEWAY_SMTP_URL',
+    meaning: 'mail server for alerts, as smtps://user:password@host:465 or smtp://host:25',
+    default: 'no mail',
+  },
+  { name: 'AEX_GATEWAY_ALERT_FROM', meaning: 'sender address of alerts', default: 'no mail' },
+  {
+    name: 'AEX_GATEWAY_ALERT_TO',
+    meaning: 'who gets alerts: mail addresses, separated by commas',
+    default: 'no mail',
+  },
+  { name: 'OTEL_SDK_DISABLED', meaning: 'true: no traces, whatever else is set', default: 'false' },
+  {
+    name: 'OTEL_TRACES_EXPORTER',
+    meaning: 'otlp: export traces; none: do not',
+    default: 'otlp if an endpoint is set, otherwise none',
+  },
+  {
+    name: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+    meaning: 'collector of traces (OTLP over HTTP), such as http://localhost:4318',
+    default: 'none',
+  },
+  {
+    name: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
+    meaning: 'full URL for traces; takes precedence over OTEL_EXPORTER_OTLP_ENDPOINT',
+    default: 'OTEL_EXPORTER_OTLP_ENDPOINT and /v1/traces',
+  },
+  {
+    name: 'OTEL_EXPORTER_OTLP_PROTOCOL',
+    meaning: 'http/protobuf or http/json',
+    default: 'http/protobuf',
+  },
+  {
+    name: 'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL',
+    meaning: 'the same for traces only',
+    default: 'OTEL_EXPORTER_OTLP_PROTOCOL',
+  },
+  {
+    name: 'OTEL_SERVICE_NAME',
+    meaning: 'name of this service in traces',
+    default: 'agent-exchange-gateway',
+  },
+  {
+    name: 'OTEL_TRACES_SAMPLER',
+    meaning: 'which traces are recorded',
+    default: 'parentbased_always_on',
+  },
+  {
+    name: 'OTEL_TRACES_SAMPLER_ARG',
+    meaning: 'share of traces for traceidratio, from 0 to 1',
+    default: '1',
+  },
 ] as const satisfies readonly Variable[]
 
 export type VariableName = (typeof VARIABLES)[number]['name']

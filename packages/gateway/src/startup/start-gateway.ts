@@ -21,6 +21,7 @@ import { openContentStore } from '../content/open-content-store.ts'
 import { retentionTask } from '../content/retention.ts'
 import { listenForAdministration } from '../operations/admin-listener.ts'
 import { createGatewayMetrics } from '../operations/gateway-metrics.ts'
+import { openOperations, openRequestSpans } from '../operations/open-operations.ts'
 import { createSecretBox } from '../stores/secret-box.ts'
 import { openGatewayDatabase } from './open-gateway-database.ts'
 
@@ -59,7 +60,7 @@ export async function startGateway(
   const { db, sessions, failed } = await openGatewayDatabase(config, cleanup, progress)
   const box = createSecretBox(() => ({ current: config.masterKey, previous: config.previousMasterKey }))
   const contents = openContentStore({ db, box, clock })
-  const metrics = createGatewayMetrics(db)
+  const metrics = createGatewayMetrics({ db, now: () => new Date(clock.now()) })
   const { fetch, limits } = options
   const keyModule =
     config.keyModule &&
@@ -74,6 +75,7 @@ export async function startGateway(
       now: () => new Date(clock.now()),
       publicUrl: config.publicUrl,
       onReport: metrics.onReport,
+      onLogFinding: metrics.onLogFinding,
       ...(config.webhookUrl !== undefined && { webhookUrl: config.webhookUrl }),
       ...(keyModule && { keyProvider: keyModule }),
       ...(fetch && { fetch }),
@@ -92,6 +94,7 @@ export async function startGateway(
     },
   }
   const { host, port, webhookPort, adminPort, publicUrl, tls, tokens, mcp, pushHosts } = config
+  const tracing = await openRequestSpans(config.tracing, { log, metrics: metrics.registry }, cleanup)
   const api = cleanup.use(
     await openApi({
       db,
@@ -101,6 +104,7 @@ export async function startGateway(
       publicUrl,
       log,
       listener: listenerOptions(tls),
+      tracing,
       tokens: tokens && { source: issuerKeys(tokens.issuer, clock), audience: tokens.audience },
       push:
         pushHosts.size === 0
@@ -120,13 +124,26 @@ export async function startGateway(
         tokens: { source: issuerKeys(mcp.issuer, clock), audience: mcp.audience },
       }),
     )
+  const moduleWatch = keyModule && watchKeyModule(keyModule, log)
+  const operations = cleanup.use(
+    await openOperations({
+      config,
+      db,
+      agents,
+      clock,
+      log,
+      metrics,
+      isModuleAway: () => moduleWatch?.isAway() === true,
+    }),
+  )
   const tasks = [
     ping,
     metrics.task,
     retentionTask(db, clock),
     ...agents.tasks,
     ...api.tasks,
-    ...(keyModule ? [watchKeyModule(keyModule, log)] : []),
+    ...operations.tasks,
+    ...(moduleWatch ? [moduleWatch] : []),
   ]
   cleanup.use(startPeriodic(tasks, log))
   const webhooks = await listenForWebhooks(agents, { host, port: webhookPort, tls })

@@ -4,8 +4,12 @@ import type { PeriodicTask } from '../periodic.ts'
 
 const CHECK_SECONDS = 15
 
+export interface KeyModuleWatch extends PeriodicTask {
+  isAway(): boolean
+}
+
 /** Notices a module that is away while nothing is signed. */
-export function watchKeyModule(module: KeyModule, log: Logger): PeriodicTask {
+export function watchKeyModule(module: KeyModule, log: Logger): KeyModuleWatch {
   const { token } = module
   let wasAway = false
   async function run(): Promise<void> {
@@ -19,5 +23,5 @@ export function watchKeyModule(module: KeyModule, log: Logger): PeriodicTask {
       wasAway = true
     }
   }
-  return { name: 'key module', everySeconds: CHECK_SECONDS, run }
+  return { name: 'key module', everySeconds: CHECK_SECONDS, run, isAway: () => wasAway }
 }

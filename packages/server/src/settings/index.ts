@@ -14,4 +14,5 @@ export {
 } from './pem-files.ts'
 export { readMasterKeys, type MasterKeySettings } from './read-master-keys.ts'
 export * from './settings-reader.ts'
+export { readTracing, type TracingConfig } from './tracing.ts'
 export * from './urls.ts'

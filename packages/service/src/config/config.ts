@@ -1,8 +1,13 @@
 import type { PolicyWitness } from '@agent-exchange/log'
 import type { DeploymentProfile } from '@agent-exchange/protocol'
 import type { OperatorSignOnConfig } from './operator-sign-on.ts'
-import type { TracingConfig } from './tracing.ts'
-import type { KeyModuleConfig, LogLevel, MasterKeySettings, TlsConfig } from '@agent-exchange/server/settings'
+import type {
+  KeyModuleConfig,
+  LogLevel,
+  MasterKeySettings,
+  TlsConfig,
+  TracingConfig,
+} from '@agent-exchange/server/settings'
 
 export const ROLES = ['all', 'api', 'worker'] as const
 export type Role = (typeof ROLES)[number]

@@ -19,6 +19,7 @@ import {
   readCertificates,
   readKeyModule,
   readMasterKeys,
+  readTracing,
   SettingError,
   type Environment,
 } from '@agent-exchange/server/settings'
@@ -28,7 +29,6 @@ import { readForwardedClientCa, readTls } from './pem-files.ts'
 import { readProfile } from './profile-file.ts'
 import { readProxySecret } from './proxy-secret-file.ts'
 import { serviceSettings, type ServiceSettings } from './service-settings.ts'
-import { readTracing } from './tracing.ts'
 import { defaultOf } from './variables.ts'
 import { readWitnessPolicy } from './witness-policy.ts'
 
@@ -92,7 +92,7 @@ export function readConfig(env: Environment): Config {
     smtp: readSmtp(settings),
     logLevel: checked('AEX_LOG_LEVEL', oneOf(LOG_LEVELS)) ?? 'info',
     witnesses: checked('AEX_WITNESS_POLICY', readWitnessPolicy) ?? [],
-    tracing: readTracing(settings),
+    tracing: readTracing(settings, 'agent-exchange'),
   }
   rejectOpenListeners(config, settings)
   rejectSharedListener(config, settings)

@@ -14,7 +14,7 @@ import {
   type ExportedSpan,
   type RequestOptions,
 } from '@agent-exchange/testkit'
-import type { TracingConfig } from '../config/tracing.ts'
+import type { TracingConfig } from '@agent-exchange/server/settings'
 
 const collector = await startCollector()
 const tracing: TracingConfig = {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { freePorts, sendPackage, startCollector, startWorld } from '@agent-exchange/testkit'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
-import type { TracingConfig } from '../config/tracing.ts'
+import type { TracingConfig } from '@agent-exchange/server/settings'
 import { openTracing } from './open-tracing.ts'
 
 const configFor = (url: string, changes: Partial<TracingConfig> = {}): TracingConfig => ({

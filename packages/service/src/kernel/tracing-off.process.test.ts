@@ -13,7 +13,7 @@ registerHooks({
 test('without tracing, no code of the OpenTelemetry SDK or of ours for it is loaded', async () => {
   const { allDelivered, deliveryWorld } = await import('@agent-exchange/testkit')
   const tracingCode = () =>
-    loaded.filter((url) => /@opentelemetry\/(?!api\/)|\/(?:open-)?tracing\.ts$/u.test(url))
+    loaded.filter((url) => /@opentelemetry\/(?!api\/)|\/(?:open-)?trac(?:ing|er)\.ts$/u.test(url))
   {
     await using made = await deliveryWorld()
     await made.endpoint()
@@ -22,7 +22,7 @@ test('without tracing, no code of the OpenTelemetry SDK or of ours for it is loa
   }
   assert.ok(loaded.some((url) => url.endsWith('/service.ts')))
   assert.deepEqual(
-    tracingCode().filter((url) => !url.endsWith('/config/tracing.ts')),
+    tracingCode().filter((url) => !url.endsWith('/settings/tracing.ts')),
     [],
   )
   // Control: with it, the same search finds the code.

@@ -1,17 +1,10 @@
-import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, TraceFlags } from '@opentelemetry/api'
-import type { Context, Span, SpanContext, Tracer } from '@opentelemetry/api'
-import { parseTraceParent } from '@opentelemetry/core'
+import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
+import type { Span, Tracer } from '@opentelemetry/api'
 import type { ProblemCode } from '@agent-exchange/protocol'
+import { contextOf, createRequestSpans, type RequestSpan } from '@agent-exchange/server/tracing'
 import type { QueueName } from './queue-name.ts'
 
-const SERVER_ERROR = 500
-
-/** The span of a request. */
-export interface RequestSpan {
-  readonly span: Span
-  /** W3C Trace Context; undefined if the span is not sampled. */
-  readonly traceparent: string | undefined
-}
+export type { RequestSpan }
 
 /** The result of an attempt to deliver a webhook. */
 interface AttemptEnd {
@@ -29,32 +22,23 @@ export type Tracing = ReturnType<typeof createTracing>
  * Loaded only where tracing is on; other files import its types.
  */
 export function createTracing(tracer: Tracer) {
+  const requests = createRequestSpans(tracer)
   return {
-    /** `route` is the template. An invalid `traceparent` begins a new trace (W3C Trace Context, section 3.2). */
-    startRequest(method: string, route: string, traceparent: string | undefined): RequestSpan {
-      const attributes = { 'http.request.method': method, 'http.route': route }
-      const options = { kind: SpanKind.SERVER, attributes }
-      const span = tracer.startSpan(`${method} ${route}`, options, contextOf(traceparent))
-      return { span, traceparent: traceparentOf(span.spanContext()) }
-    },
+    startRequest: requests.startRequest,
 
-    endRequest({ span }: RequestSpan, status: number, problem: ProblemCode | undefined): void {
-      span.setAttribute('http.response.status_code', status)
-      if (problem !== undefined) span.setAttribute('error.type', problem)
-      if (status >= SERVER_ERROR) span.setStatus({ code: SpanStatusCode.ERROR })
-      span.end()
-    },
+    endRequest: (span: RequestSpan, status: number, problem: ProblemCode | undefined) =>
+      requests.endRequest(span, status, problem),
 
     /**
      * A span for the transaction of a batch, in the trace of its first sampled request and with links from and to all
      * sampled ones. Undefined if no request is sampled.
      */
-    startBatch(queue: QueueName, requests: readonly (RequestSpan | undefined)[]): Span | undefined {
-      const sampled = requests.flatMap((each) => (each?.traceparent === undefined ? [] : each.span))
+    startBatch(queue: QueueName, batched: readonly (RequestSpan | undefined)[]): Span | undefined {
+      const sampled = batched.flatMap((each) => (each?.traceparent === undefined ? [] : each.span))
       const [first] = sampled
       if (!first) return undefined
       const links = sampled.map((span) => ({ context: span.spanContext() }))
-      const attributes = { 'aex.queue': queue, 'aex.batch.size': requests.length }
+      const attributes = { 'aex.queue': queue, 'aex.batch.size': batched.length }
       const batch = tracer.startSpan(
         `batch ${queue}`,
         { attributes, links },
@@ -85,20 +69,4 @@ export function createTracing(tracer: Tracer) {
       span.end()
     },
   }
-}
-
-function contextOf(traceparent: string | undefined): Context {
-  const parent = traceparent === undefined ? null : parseTraceParent(traceparent)
-  if (!parent) return ROOT_CONTEXT
-  const { traceId, spanId, traceFlags } = parent
-  return trace.setSpanContext(ROOT_CONTEXT, {
-    traceId,
-    spanId,
-    traceFlags: traceFlags & TraceFlags.SAMPLED,
-    isRemote: true,
-  })
-}
-
-function traceparentOf({ traceId, spanId, traceFlags }: SpanContext): string | undefined {
-  return (traceFlags & TraceFlags.SAMPLED) === 0 ? undefined : `00-${traceId}-${spanId}-01`
 }

@@ -41,7 +41,7 @@ export async function startTasks(
 
 /** Loaded where there is a mail server: most exchanges have none, and it is a tenth of all we load. */
 async function openMail(smtp: NonNullable<Base['config']['smtp']>) {
-  const { mailTransport } = await import('../features/alerts/mail-transport.ts')
+  const { mailTransport } = await import('@agent-exchange/server/mail-transport')
   return mailTransport(smtp)
 }
 

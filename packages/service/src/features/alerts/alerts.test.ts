@@ -7,7 +7,7 @@ import { SMTPServer } from 'smtp-server'
 import { inTransaction, openDatabase } from '@agent-exchange/database'
 import { startOperatorPlane } from '../../operator/operator.fixture.ts'
 import { tellAlerts, type AlertOutboxSettings } from './alert-outbox.ts'
-import { mailTransport } from './mail-transport.ts'
+import { mailTransport } from '@agent-exchange/server/mail-transport'
 import { raiseAlert, raiseAlerts } from './alert-store.ts'
 import type { AlertKind } from './alert-queries.ts'
 

@@ -1,6 +1,17 @@
-import { SettingError, parseCollectorUrl } from '@agent-exchange/server/settings'
-import type { VariableName } from './variables.ts'
-import type { ServiceSettings } from './service-settings.ts'
+import { SettingError, type SettingsReader } from './settings-reader.ts'
+import { parseCollectorUrl } from './urls.ts'
+
+/** Names of the OpenTelemetry specification, the same for every server. */
+export type TracingVariable =
+  | 'OTEL_SDK_DISABLED'
+  | 'OTEL_TRACES_EXPORTER'
+  | 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'
+  | 'OTEL_EXPORTER_OTLP_ENDPOINT'
+  | 'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL'
+  | 'OTEL_EXPORTER_OTLP_PROTOCOL'
+  | 'OTEL_SERVICE_NAME'
+  | 'OTEL_TRACES_SAMPLER'
+  | 'OTEL_TRACES_SAMPLER_ARG'
 
 /** Where spans go, and which ones. The exporter itself reads the other OTEL_EXPORTER_OTLP_* variables. */
 export interface TracingConfig {
@@ -24,13 +35,15 @@ type OtlpProtocol = (typeof OTLP_PROTOCOLS)[number]
 const DEFAULT_ENDPOINT = 'http://localhost:4318'
 const DEFAULT_PROTOCOL = 'http/protobuf'
 const TRACES_PATH = 'v1/traces'
-const SERVICE_NAME = 'agent-exchange'
 const MAXIMUM_NAME_CHARACTERS = 255
 
 /** Undefined: tracing is off, which is the default. */
-export function readTracing({ checked, value }: ServiceSettings): TracingConfig | undefined {
+export function readTracing(
+  { checked, value }: Pick<SettingsReader<TracingVariable>, 'checked' | 'value'>,
+  defaultServiceName: string,
+): TracingConfig | undefined {
   if (checked('OTEL_SDK_DISABLED', parseBoolean)) return undefined
-  const first = <T>(names: readonly VariableName[], check: (text: string) => T) =>
+  const first = <T>(names: readonly TracingVariable[], check: (text: string) => T) =>
     names.map((name) => checked(name, check)).find((each) => each !== undefined)
   const exporter = checked('OTEL_TRACES_EXPORTER', parseExporter)
   const tracesUrl = checked('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', parseCollectorUrl)
@@ -46,7 +59,7 @@ export function readTracing({ checked, value }: ServiceSettings): TracingConfig 
   return {
     url: tracesUrl ?? `${(base ?? DEFAULT_ENDPOINT).replace(/\/$/u, '')}/${TRACES_PATH}`,
     protocol: protocol ?? DEFAULT_PROTOCOL,
-    serviceName: serviceName ?? SERVICE_NAME,
+    serviceName: serviceName ?? defaultServiceName,
     sampler: (sampler ?? SAMPLERS.parentbased_always_on)(ratio),
   }
 }

@@ -1,5 +1,11 @@
 import { createTransport } from 'nodemailer'
-import type { AlertMail } from './alert-mail.ts'
+
+export interface Mail {
+  readonly to: string | readonly string[]
+  readonly subject: string
+  /** Plain text. */
+  readonly text: string
+}
 
 /** Together less than the lease of a mail. */
 const CONNECT_LIMIT_MS = 15_000
@@ -7,7 +13,7 @@ const SOCKET_LIMIT_MS = 30_000
 const SEND_LIMIT_MS = 120_000
 
 export interface MailTransport extends Disposable {
-  send(mail: AlertMail): Promise<void>
+  send(mail: Mail): Promise<void>
 }
 
 /** Sends by SMTP; a connection for each mail, since there are few. */
@@ -29,11 +35,9 @@ export function mailTransport({ url, from }: { readonly url: string; readonly fr
           once: true,
         })
       })
+      const recipients = (typeof to === 'string' ? [to] : to).map((address) => ({ name: '', address }))
       const headers = { 'Auto-Submitted': 'auto-generated' }
-      await Promise.race([
-        transport.sendMail({ from, to: { name: '', address: to }, subject, text, headers }),
-        tooLong,
-      ])
+      await Promise.race([transport.sendMail({ from, to: recipients, subject, text, headers }), tooLong])
     },
     [Symbol.dispose]: () => transport.close(),
   }
