@@ -1,3 +1,5 @@
+import { TRACING_VARIABLES } from '@agent-exchange/server/settings'
+
 /** One environment variable of the gateway. */
 interface Variable {
   readonly name: string
@@ -101,46 +103,11 @@ export const VARIABLES = [
     meaning: 'who gets alerts: mail addresses, separated by commas',
     default: 'no mail',
   },
-  { name: 'OTEL_SDK_DISABLED', meaning: 'true: no traces, whatever else is set', default: 'false' },
-  {
-    name: 'OTEL_TRACES_EXPORTER',
-    meaning: 'otlp: export traces; none: do not',
-    default: 'otlp if an endpoint is set, otherwise none',
-  },
-  {
-    name: 'OTEL_EXPORTER_OTLP_ENDPOINT',
-    meaning: 'collector of traces (OTLP over HTTP), such as http://localhost:4318',
-    default: 'none',
-  },
-  {
-    name: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
-    meaning: 'full URL for traces; takes precedence over OTEL_EXPORTER_OTLP_ENDPOINT',
-    default: 'OTEL_EXPORTER_OTLP_ENDPOINT and /v1/traces',
-  },
-  {
-    name: 'OTEL_EXPORTER_OTLP_PROTOCOL',
-    meaning: 'http/protobuf or http/json',
-    default: 'http/protobuf',
-  },
-  {
-    name: 'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL',
-    meaning: 'the same for traces only',
-    default: 'OTEL_EXPORTER_OTLP_PROTOCOL',
-  },
+  ...TRACING_VARIABLES,
   {
     name: 'OTEL_SERVICE_NAME',
     meaning: 'name of this service in traces',
     default: 'agent-exchange-gateway',
-  },
-  {
-    name: 'OTEL_TRACES_SAMPLER',
-    meaning: 'which traces are recorded',
-    default: 'parentbased_always_on',
-  },
-  {
-    name: 'OTEL_TRACES_SAMPLER_ARG',
-    meaning: 'share of traces for traceidratio, from 0 to 1',
-    default: '1',
   },
 ] as const satisfies readonly Variable[]
 

@@ -14,5 +14,6 @@ export {
 } from './pem-files.ts'
 export { readMasterKeys, type MasterKeySettings } from './read-master-keys.ts'
 export * from './settings-reader.ts'
+export { TRACING_VARIABLES } from './tracing-variables.ts'
 export { readTracing, type TracingConfig } from './tracing.ts'
 export * from './urls.ts'

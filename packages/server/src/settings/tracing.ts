@@ -1,17 +1,6 @@
 import { SettingError, type SettingsReader } from './settings-reader.ts'
 import { parseCollectorUrl } from './urls.ts'
-
-/** Names of the OpenTelemetry specification, the same for every server. */
-export type TracingVariable =
-  | 'OTEL_SDK_DISABLED'
-  | 'OTEL_TRACES_EXPORTER'
-  | 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'
-  | 'OTEL_EXPORTER_OTLP_ENDPOINT'
-  | 'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL'
-  | 'OTEL_EXPORTER_OTLP_PROTOCOL'
-  | 'OTEL_SERVICE_NAME'
-  | 'OTEL_TRACES_SAMPLER'
-  | 'OTEL_TRACES_SAMPLER_ARG'
+import type { TracingVariable } from './tracing-variables.ts'
 
 /** Where spans go, and which ones. The exporter itself reads the other OTEL_EXPORTER_OTLP_* variables. */
 export interface TracingConfig {
