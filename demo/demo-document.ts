@@ -1,14 +1,15 @@
 import { verdictSentence } from '@agent-exchange/log'
 import type { Demo } from './run-demo.ts'
+import type { StoryDesks } from './story-desks.ts'
 
 export interface DocumentOptions {
-  /** The exchange stays up, so its addresses are of use. */
-  readonly keep: boolean
+  /** Links to the story at both desks. The exchange stays up then, so its addresses are of use. */
+  readonly links?: StoryDesks['links']
   readonly report?: string
 }
 
 /** What `npm run demo -- --json` prints. */
-export function demoDocument(demo: Demo, { keep, report }: DocumentOptions) {
+export function demoDocument(demo: Demo, { links, report }: DocumentOptions) {
   const { outcome, story, exchange, agents } = demo
   const { word, contradictions } = outcome.evidence
   return {
@@ -19,7 +20,8 @@ export function demoDocument(demo: Demo, { keep, report }: DocumentOptions) {
     evidence: { word, summary: verdictSentence(outcome.evidence), failed_checks: contradictions },
     plaintext_search: outcome.search,
     ...(report !== undefined && { report }),
-    ...(keep && {
+    ...(links && {
+      story_links: links,
       agent_api: exchange.url,
       operator_api: exchange.operatorUrl,
       operator_token: exchange.operatorToken,

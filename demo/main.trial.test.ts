@@ -179,3 +179,23 @@ test('through simulated connectors it succeeds too', { timeout: 120_000 }, async
   assert.equal(await demo.ended(), 0, demo.said.err)
   assert.match(demo.said.out, /the sealed bytes, connector to connector[^]*\n +0 checks fail\n/)
 })
+
+test('left running, it links to the story at the desks of both companies', { timeout: 120_000 }, async () => {
+  await using demo = startDemo('--keep')
+  await demo.until('Ctrl-C stops it')
+  const links = [...demo.said.out.matchAll(/http:\/\/127\.0\.0\.1:\d+\/enter\?link=\S+&thread=\S+/gu)].map(
+    String,
+  )
+  assert.equal(links.length, 2)
+  for (const link of links) {
+    const entered = await fetch(link, { redirect: 'manual' })
+    const cookie = entered.headers.get('set-cookie')?.split(';')[0] ?? ''
+    const location = entered.headers.get('location') ?? ''
+    assert.match(location, /^\/threads\/thread_/u)
+    const page = await (await fetch(new URL(location, link), { headers: { cookie } })).text()
+    assert.match(page, /Conversation, newest first/u)
+    assert.match(page, /Agreed/u)
+  }
+  demo.interrupt()
+  assert.equal(await demo.ended(), 0, demo.said.err)
+})

@@ -21,7 +21,7 @@ behind but the report, where one is asked for.
   npm run demo -- --report demo.html      writes an HTML report with a sequence picture
   npm run demo -- --mcp                   two scripted models do it through MCP; a person approves at the desk
   npm run demo -- --transport ds_x        through two simulated data-space connectors (default: native)
-  npm run demo -- --keep                  leaves it running until Ctrl-C, and says how to go on with curl
+  npm run demo -- --keep                  leaves it running until Ctrl-C, with links to the story at both desks
   npm run demo -- --json                  prints one JSON document instead of the story
 
 With --mcp, each model starts \`aex agent mcp\` and calls its tools over standard input and output. No language model and no
@@ -75,12 +75,17 @@ async function main(): Promise<number> {
   }
   await using demo = first
   if (report !== undefined) writeFileSync(report, demo.page)
-  if (json) console.log(visibleJson(demoDocument(demo, { keep, ...(report && { report: resolve(report) }) })))
+  await using desks = keep ? await (await import('./story-desks.ts')).openStoryDesks(demo) : undefined
+  const links = desks && { links: desks.links }
+  if (json)
+    console.log(visibleJson(demoDocument(demo, { ...links, ...(report && { report: resolve(report) }) })))
   else {
     summarize(demo)
     if (report !== undefined) console.log(`\nReport: ${resolve(report)}`)
     console.log(
-      keep ? demoDirections(demo, await demo.agents.manufacturer.token()) : suggestions(report, mcp),
+      links
+        ? demoDirections(demo, { ...links, token: await demo.agents.manufacturer.token() })
+        : suggestions(report, mcp),
     )
   }
   if (keep) {

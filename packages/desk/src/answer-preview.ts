@@ -53,8 +53,20 @@ export function storyOfUnsent(thread: ThreadObjects, unsent: UnsentPackage, now:
     confidence: own(story.confidence),
     handling: own(story.handling),
     versions: own(story.versions),
-    notDisclosed: story.notDisclosed.filter(({ organizationId }) => organizationId === from.organizationId),
+    notDisclosed: story.notDisclosed
+      .filter(({ organizationId }) => organizationId === from.organizationId)
+      .map((each) => ({
+        ...each,
+        items: each.items.filter(({ text }) => notDisclosedIn(object).includes(text)),
+      }))
+      .filter(({ items }) => items.length > 0),
   }
+}
+
+function notDisclosedIn(object: ProtocolObject): readonly string[] {
+  return object.object_type === 'response_object' || object.object_type === 'reasoning_package'
+    ? object.boundaries.not_disclosed
+    : []
 }
 
 /** The same as a part of a page. */

@@ -44,7 +44,7 @@ export function composeForm(
     <p class="hint">${T.becomesDraft}</p>
     <p class="actions">
       ${button({ label: T.makeDraft, tone: 'primary', name: STEP, value: 'draft' })}
-      ${button({ label: T.check, name: STEP, value: 'check' })}
+      ${button({ label: T.check, name: STEP, value: 'check', skipsValidation: true })}
     </p>
     ${resultRegion(result)}
   </form>`

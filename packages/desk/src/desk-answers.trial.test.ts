@@ -45,6 +45,7 @@ test('a fact is challenged on the page of the story: a preview, the five checks,
   assert.match(text, /<option value="fact_press" selected[^>]*>A press is down\./u)
   assert.match(text, /Conversation, newest first/u, 'the story stays in view')
 
+  assert.match(text, /name="add" value="added_facts" formnovalidate/u, 'a row is added to a form with gaps')
   const grown = await acme.post(address, { add: 'added_facts', 'added_facts.0.statement': 'It runs again.' })
   assert.match(grown.text, /added_facts\.1\.statement/u)
   assert.match(grown.text, />\s*It runs again\.<\/textarea>/u)

@@ -13,8 +13,8 @@ const LOOPBACK = '127.0.0.1'
 
 export interface Desk extends AsyncDisposable {
   readonly port: number
-  /** A link that signs one browser in, once. */
-  newLink(): string
+  /** A link that signs one browser in, once. With a thread, it leads to the story of that thread. */
+  newLink(threadId?: string): string
 }
 
 export interface DeskOptions {
@@ -46,7 +46,10 @@ export async function startDesk(folderAgent: FolderAgent, options: DeskOptions):
   })
   return {
     port,
-    newLink: () => `http://${LOOPBACK}:${port}/enter?link=${sessions.newLink()}`,
+    newLink(threadId) {
+      const story = threadId === undefined ? '' : `&thread=${encodeURIComponent(threadId)}`
+      return `http://${LOOPBACK}:${port}/enter?link=${sessions.newLink()}${story}`
+    },
     async [Symbol.asyncDispose]() {
       await published[Symbol.asyncDispose]()
       app[Symbol.dispose]()

@@ -97,6 +97,10 @@ const STYLE = `.package {
 .story-grid {
   columns: 3 20rem;
   column-gap: 1.25rem;
+  margin-bottom: 1.25rem;
+}
+.story-grid > :last-child {
+  margin-bottom: 0;
 }
 .story-part {
   margin: 0 0 1.25rem;

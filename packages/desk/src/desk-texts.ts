@@ -45,6 +45,9 @@ export const TEXTS = {
   earliest: 'at the earliest on',
   forwardingAllowed: 'forwarding allowed',
   forwardingNotAllowed: 'forwarding not allowed',
+  deletesOn: 'The exchange deletes the content on',
+  newerPackages: 'Newer packages',
+  olderPackages: 'Older packages',
   older: (count: number) => `${count} older packages are not in this story.`,
   quotesNote:
     'Texts in quotation marks are the words of the company named beside them. Nobody checked that they are true.',

@@ -1,6 +1,6 @@
 import { cookieHeader, html, loopbackOrigins } from '@agent-exchange/web'
 import type { DeskAgent } from './desk-agent.ts'
-import type { DeskPage } from './desk-call.ts'
+import { pathTo, type DeskPage } from './desk-call.ts'
 import type { DeskHost, DeskSession } from './desk-host.ts'
 import { SESSION_VALID_MS } from './desk-limits.ts'
 import { DESK_ROLES } from './desk-person.ts'
@@ -31,9 +31,10 @@ export function folderDeskHost(agent: DeskAgent, port: number, sessions: FolderS
       if ('fault' in entered) return entrance(410, ...LINK_FAULTS[entered.fault])
       const maxAgeSeconds = SESSION_VALID_MS / 1_000
       const value = entered.session
+      const thread = url.searchParams.get('thread')
       return {
         kind: 'redirect',
-        to: '/',
+        to: thread === null ? '/' : pathTo('threads', thread),
         headers: { 'set-cookie': cookieHeader({ ...cookie, value, sameSite: 'Strict', maxAgeSeconds }) },
       }
     },

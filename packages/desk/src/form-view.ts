@@ -59,7 +59,7 @@ function listView(formId: string, group: FormGroup, values: FormValues): Html {
         ${rowParts(group, row).map((inner) => partView(formId, inner, values))}
       </fieldset>`,
   )}
-  ${rows < MAXIMUM_ROWS && button({ label: TEXTS.addRow, name: ADD_ROW, value: group.name })}`
+  ${rows < MAXIMUM_ROWS && button({ label: TEXTS.addRow, name: ADD_ROW, value: group.name, skipsValidation: true })}`
 }
 
 function isWithin(name: string, group: FormGroup): boolean {

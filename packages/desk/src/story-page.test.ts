@@ -3,6 +3,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { threadStory, type ThreadObjects, type ThreadPackage } from '@agent-exchange/sdk'
+import { conversationPageOf } from './story-conversation.ts'
 import { storyView } from './story-page.ts'
 
 const EXAMPLES = join(import.meta.dirname, '../../sdk/src/story/examples')
@@ -35,7 +36,7 @@ test('the page of a story says what is decided and disputed, by whom, and offers
   assert.match(pages, /overdue by less than a day/u)
   assert.match(pages, /Open and send receipts/u)
   assert.match(pages, /<meter[^>]+value="0.8"/u)
-  assert.match(pages, /<details class="conversation">/u)
+  assert.match(pages, /<details class="conversation" id="conversation">/u)
   assert.match(pages, /aria-current="step"[^>]*>closed</u)
   assert.doesNotMatch(pages, /<script/u)
 })
@@ -58,6 +59,26 @@ test('a thread of a thousand packages makes a page below 100 KB', () => {
     const size = Buffer.byteLength(pageOf({ ...rest, thread: { ...thread, packages } }))
     assert.ok(size < MAXIMUM_BYTES, `${thread.threadId}: ${size} bytes`)
   }
+})
+
+test('the conversation has pages; the newest packages come first', () => {
+  const [example] = examples
+  assert.ok(example)
+  const [first] = example.thread.packages
+  assert.ok(first)
+  const packages = Array.from({ length: 60 }, (_, index) => ({ ...first, packageId: `pkg_${index}` }))
+  const story = threadStory({ ...example.thread, packages }, new Date(example.now))
+  const viewer = { agentId: 'agent_other', csrfToken: 'token', canAnswer: false }
+  const shown = (query: string) => {
+    const conversationPage = conversationPageOf(new URLSearchParams(query), story)
+    return String(storyView(story, {}, viewer, { conversationPage }))
+  }
+  const entries = (page: string) => page.slice(page.indexOf('id="conversation"'))
+  assert.match(entries(shown('')), /packages\/pkg_59"[^]*conversation=1#conversation/u)
+  assert.match(entries(shown('conversation=2')), /packages\/pkg_0"/u)
+  assert.match(shown('conversation=2'), /id="conversation" open/u)
+  for (const forged of ['conversation=-1', 'conversation=99', 'conversation=x'])
+    assert.equal(shown(forged), shown(''))
 })
 
 /** Ids, types, times and enumerations stay: otherwise nothing could be read. */

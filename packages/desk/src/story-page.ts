@@ -13,7 +13,7 @@ import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
 import { DISCLOSING_ROLES, hasOneOf } from './desk-person.ts'
 import { TEXTS } from './desk-texts.ts'
 import { evidenceSection } from './evidence-part.ts'
-import { conversationSection } from './story-conversation.ts'
+import { conversationPageOf, conversationSection } from './story-conversation.ts'
 import {
   comparison,
   confidenceSection,
@@ -54,7 +54,11 @@ export async function storyPageWith(
       story,
       await agent.names(),
       { agentId: agent.identity.agentId, csrfToken, canAnswer: hasOneOf(person, ['planner']) },
-      { answer, evidence: evidenceSection(story, verdict, { csrfToken, canDisclose }) },
+      {
+        answer,
+        evidence: evidenceSection(story, verdict, { csrfToken, canDisclose }),
+        conversationPage: conversationPageOf(call.query, story),
+      },
     ),
   }
 }
@@ -67,11 +71,18 @@ interface StoryViewer {
   readonly canAnswer: boolean
 }
 
+interface StoryInserts {
+  /** The form of an answer, instead of the links to one. */
+  readonly answer?: Html | undefined
+  readonly evidence?: Html
+  readonly conversationPage?: number
+}
+
 export function storyView(
   story: ThreadStory,
   names: AddressBook,
   viewer: StoryViewer,
-  { answer, evidence }: { readonly answer?: Html | undefined; readonly evidence?: Html } = {},
+  { answer, evidence, conversationPage = 0 }: StoryInserts = {},
 ): Html {
   const parts = createStoryParts(story, names, viewer.canAnswer ? { answeringAgent: viewer.agentId } : {})
   return html`<div class="story">
@@ -82,7 +93,7 @@ export function storyView(
       ${factSection(story, parts)} ${confidenceSection(story, parts)} ${versionSection(story, parts)}
       ${undisclosedSection(story, parts)} ${handlingSection(story, parts)}
     </div>
-    ${evidence} ${conversationSection(story, parts)}
+    ${evidence} ${conversationSection(story, parts, conversationPage)}
     <p class="quiet">${TEXTS.quotesNote}</p>
     <p>${identifier(story.threadId)}</p>
   </div>`

@@ -60,6 +60,12 @@ export function minute(at: string): Html {
   return html`<time datetime="${exact}">${exact.slice(0, 16).replace('T', ' ')} UTC</time>`
 }
 
+/** A day in UTC. */
+export function day(at: string): Html {
+  const exact = new Date(at).toISOString()
+  return html`<time datetime="${exact}">${exact.slice(0, 10)}</time>`
+}
+
 export function shownText(text: string): string {
   return visible(text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text)
 }

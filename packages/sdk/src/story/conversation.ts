@@ -28,6 +28,7 @@ function entryOf(each: StoryPackage, reader: string, now: Date): ConversationEnt
     isReaders: record.sentBy.organizationId === reader,
     isRevoked,
     isExpired: isEarlier(record.expiresAt, now.toISOString()) ?? false,
+    ...(record.expiresAt !== undefined && { expiresAt: record.expiresAt }),
     ...(record.respondsTo !== undefined && { respondsTo: record.respondsTo }),
     ...(object && { objectType: object.object_type }),
     ...(lead && { lead }),

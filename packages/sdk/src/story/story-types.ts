@@ -148,6 +148,8 @@ export interface ConversationEntry {
   readonly isReaders: boolean
   readonly isRevoked: boolean
   readonly isExpired: boolean
+  /** When the exchange deletes the content. */
+  readonly expiresAt?: string
   readonly respondsTo?: string
   readonly objectType?: ProtocolObject['object_type']
   /** None of a revoked package. */

@@ -8,12 +8,20 @@ export interface Button {
   /** Sent with the form where this button submits it. */
   readonly name?: string
   readonly value?: string
+  /** Submits a form that is not complete yet. */
+  readonly skipsValidation?: boolean
 }
 
 /** Submits the form around it. */
-export function button({ label, tone = 'plain', name, value }: Button): Html {
+export function button({ label, tone = 'plain', name, value, skipsValidation }: Button): Html {
   return html`<button
-    ${attributes({ type: 'submit', class: tone === 'plain' ? undefined : tone, name, value })}
+    ${attributes({
+      type: 'submit',
+      class: tone === 'plain' ? undefined : tone,
+      name,
+      value,
+      formnovalidate: skipsValidation,
+    })}
   >
     ${label}
   </button>`
