@@ -6,6 +6,7 @@ import { newObject } from '@agent-exchange/sdk/internal'
 import { approveDraft } from '@agent-exchange/sdk/internal/node'
 import { assertQuiet, type WatchedPage } from '@agent-exchange/testkit/browser'
 import type { Page } from 'playwright-core'
+import { ANSWER_TASKS } from '../src/answer-tasks.ts'
 import { guardedDraft, PASSPHRASE, SKILL } from '../src/desk.fixture.ts'
 import { addressOf, fillDecision, startDeskTrial, type DeskTrial } from './desk-trial.fixture.ts'
 
@@ -155,6 +156,14 @@ test('markup in every free-text member of the six objects is text, in a conversa
     await assertText(watched, watched.page.locator(`#${packageId}`), count)
     await watched.page.goto(addressOf(acme, `/threads/${threadId}`))
     await assertText(watched, watched.page.locator('main'), 1)
+    for (const task of ANSWER_TASKS) {
+      await watched.page.goto(addressOf(acme, `/packages/${packageId}/answer/${task}`))
+      await assertText(watched, watched.page.locator('main'), 1)
+    }
+    await watched.page.goto(
+      addressOf(acme, `/search?${new URLSearchParams({ text: MARKUP, company: 'bolt' })}`),
+    )
+    assert.equal(await watched.page.locator('main img, main script, [onerror]').count(), 0)
   }
   const sent = await trial.signedIn(acme, '/drafts')
   await assertText(sent, sent.page.locator('main'), 1)
