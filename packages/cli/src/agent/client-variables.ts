@@ -86,19 +86,35 @@ export async function unknownVariables(env: Readonly<Record<string, string | und
   if (strange.length === 0) return []
   const ofService = await serviceNames()
   const known = [...CLIENT_NAMES, ...(ofService ?? [])]
-  return (
-    strange
-      .filter((name) => !known.includes(name))
-      .map((name) => ({ name, near: known.find((other) => distance(name, other) <= LARGEST_SLIP) }))
-      // Without the service its variables are unknown here, so only a likely slip is worth a warning.
-      .filter(({ near }) => ofService !== undefined || near !== undefined)
-      .toSorted((left, right) => left.name.localeCompare(right.name))
-      .map(
-        ({ name, near }) =>
-          `${name} is not a variable of aex and has no effect.${near === undefined ? '' : ` Did you mean ${near}?`}`,
-      )
-  )
+  // Without the service its variables are unknown here, so only a likely slip is worth a warning.
+  return misspelt(strange, known)
+    .filter(({ near }) => ofService !== undefined || near !== undefined)
+    .map(sentenceOf)
 }
+
+/** The same for the variables of the gateway. */
+export function unknownGatewayVariables(
+  env: Readonly<Record<string, string | undefined>>,
+  known: readonly string[],
+): string[] {
+  const strange = Object.keys(env).filter((name) => name.startsWith(OF_GATEWAY))
+  return misspelt(strange, known).map(sentenceOf)
+}
+
+interface Misspelt {
+  readonly name: string
+  readonly near: string | undefined
+}
+
+function misspelt(strange: readonly string[], known: readonly string[]): Misspelt[] {
+  return strange
+    .filter((name) => !known.includes(name))
+    .map((name) => ({ name, near: known.find((other) => distance(name, other) <= LARGEST_SLIP) }))
+    .toSorted((left, right) => left.name.localeCompare(right.name))
+}
+
+const sentenceOf = ({ name, near }: Misspelt) =>
+  `${name} is not a variable of aex and has no effect.${near === undefined ? '' : ` Did you mean ${near}?`}`
 
 /** Variables of the service; undefined if it is not installed. Loaded only when a name has to be looked up. */
 async function serviceNames(): Promise<string[] | undefined> {

@@ -1,7 +1,7 @@
 /** Numbered SQL files, applied once each, beside processes of the previous release. */
-export { countByRole } from './live-processes.ts'
 export { migrate, MIGRATION_LOCK, type Migrated } from './migrate.ts'
 export { codeLevelOf, readMigrations, type Migration } from './migration-files.ts'
+export { migratedText, planText } from './migration-text.ts'
 export { headerOf } from './migration-header.ts'
 export { planMigrations, type MigrationPlan } from './plan.ts'
 export { ALIVE_SECONDS, REPORT_SECONDS } from './process-liveness.ts'

@@ -11,7 +11,7 @@ import { CHALLENGE_MS, MAXIMUM_REASON_CHARACTERS } from './approval-limits.ts'
 import { ApprovalProblem } from './approval-problem.ts'
 import { challengeOf, readAssertion } from './browser-answer.ts'
 import { issueChallenge, takeChallenge } from './challenges.ts'
-import { insertDecision, listDecisions } from './decision-rows.ts'
+import { reasonContext, insertDecision, listDecisions } from './decision-rows.ts'
 import { challengeOfStatement, newStatement, parseStatement, subjectFault } from './decision-statement.ts'
 import { needsInWords } from './decision-needs.ts'
 import { delegatorsOf } from './delegations.ts'
@@ -171,7 +171,7 @@ export function openDraftDecisions({
           origin: party.origin,
           rpId: party.id,
           answeredAt: at,
-          reason: words === '' ? undefined : box.seal(contextOf(agentId, reference), Buffer.from(words)),
+          reason: words === '' ? undefined : box.seal(reasonContext(agentId, reference), Buffer.from(words)),
         })
       })
       return statement.decision
@@ -196,7 +196,7 @@ export function openDraftDecisions({
           onBehalfOf: onBehalfOf === undefined ? undefined : nameOf(onBehalfOf),
           decision,
           at: answeredAt,
-          reason: reason ? Buffer.from(box.open(contextOf(agentId, reference), reason)).toString() : '',
+          reason: reason ? Buffer.from(box.open(reasonContext(agentId, reference), reason)).toString() : '',
         })),
         needs: needsInWords(rules, nameOf),
         hindrance: await hindranceOf(person, shown, rules),
@@ -204,8 +204,6 @@ export function openDraftDecisions({
     },
   }
 }
-
-const contextOf = (agentId: string, reference: string) => `decision/${agentId}/${reference}`
 
 function seenFacts({ draft, digest }: ShownDraft): DraftFacts {
   if (draft.digest !== digest) throw new ApprovalProblem('draft_changed')

@@ -2,6 +2,7 @@ import { fragment, type Database, type Transaction } from '@agent-exchange/datab
 import type { ProtocolObject } from '@agent-exchange/protocol'
 import type { Clock } from '@agent-exchange/server/clock'
 import type { SecretBox } from '../stores/secret-box.ts'
+import { hexOf, toLeft, type CountRow, type WrappedRows } from '../stores/wrapped-rows.ts'
 import { recordAccess } from './access-record.ts'
 import {
   ModelUseForbidden,
@@ -145,4 +146,34 @@ export async function deleteDueContent(
     packageId: row.package_id,
     threadId: row.thread_id,
   }))
+}
+
+interface WrappedContentsRow {
+  readonly agent_id: string
+  readonly package_id: string
+  readonly wrapped_key: Uint8Array
+}
+
+/** Opened content under the master key. */
+export const wrappedContents: WrappedRows = {
+  what: 'opened content',
+  left: async (db, marks) =>
+    toLeft(
+      await db<CountRow[]>`
+        select count(*)::integer as count, min(encode(substring(wrapped_key from 2 for 8), 'hex')) as key_id from content
+        where wrapped_key is not null and encode(substring(wrapped_key from 1 for 9), 'hex') <> all(${hexOf(marks)}::text[])`,
+    ),
+  async rewrap(tx, box, page) {
+    const rows = await tx<WrappedContentsRow[]>`
+      select agent_id, package_id, wrapped_key from content
+      where wrapped_key is not null and (agent_id, package_id) > (${page.after[0]}, ${page.after[1]})
+        and encode(substring(wrapped_key from 1 for 9), 'hex') <> all(${hexOf([box.currentMark()])}::text[])
+      order by agent_id, package_id limit ${page.limit} for update`
+    for (const row of rows)
+      await tx`
+        update content set wrapped_key = ${box.rewrap(contextOf(row.agent_id, row.package_id), row.wrapped_key)}
+        where agent_id = ${row.agent_id} and package_id = ${row.package_id}`
+    const last = rows.at(-1)
+    return { rewrapped: rows.length, last: last && [last.agent_id, last.package_id] }
+  },
 }

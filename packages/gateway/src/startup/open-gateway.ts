@@ -1,7 +1,13 @@
 import { openDatabase, DatabaseFailure } from '@agent-exchange/database'
 import { hasDatabase, runningServer, serviceTarget, startEmbedded } from '@agent-exchange/database/embedded'
-import { migrate } from '@agent-exchange/database/migrations'
+import {
+  migrate,
+  planMigrations,
+  type Migrated,
+  type MigrationPlan,
+} from '@agent-exchange/database/migrations'
 import { openModule } from '@agent-exchange/pkcs11'
+import { fingerprint } from '@agent-exchange/server/master-key'
 import { systemClock } from '@agent-exchange/server/clock'
 import { withGatewayMasterKey, type GatewayConfig } from '../config/read-config.ts'
 import type { AgentDependencies } from '../agents/open-agent.ts'
@@ -13,20 +19,24 @@ const END_SECONDS = 5
 
 export interface OpenGateway extends AgentDependencies, AsyncDisposable {
   readonly config: GatewayConfig
-  /** The last migration that this call applied; undefined if the schema was there. */
-  readonly applied: readonly string[]
+  /** Fingerprint of the current master key. */
+  readonly masterKeyId: string
+  /** What was applied; with `plan`, what would be. */
+  readonly migrated: Migrated | MigrationPlan
 }
 
 /**
  * The database of a gateway for a command, migrated. The embedded one may be running; otherwise it is started and
  * stopped again. `create`: whether a data folder without a database gets one.
+ * `plan`: the schema is left as it is.
  */
 export async function openGateway(
   given: GatewayConfig,
   {
     create = false,
+    plan = false,
     progress = () => undefined,
-  }: { create?: boolean; progress?: (line: string) => void } = {},
+  }: { create?: boolean; plan?: boolean; progress?: (line: string) => void } = {},
 ): Promise<OpenGateway> {
   const { databaseUrl, dataDirectory } = given
   if (!create && databaseUrl === undefined && !hasDatabase(dataDirectory))
@@ -44,13 +54,15 @@ export async function openGateway(
       : cleanup.use(await startEmbedded({ dataDirectory, log: progress })).connection)
   const db = openDatabase({ target, maximumConnections: MAXIMUM_CONNECTIONS, applicationName: 'aex gateway' })
   cleanup.defer(() => db.end({ timeout: END_SECONDS }))
-  const { applied } = await migrate(db, readGatewayMigrations())
+  const migrations = readGatewayMigrations()
+  const migrated = plan ? await planMigrations(db, migrations) : await migrate(db, migrations)
   const box = createSecretBox(() => ({ current: config.masterKey, previous: config.previousMasterKey }))
   const keyModule = config.keyModule && cleanup.use(openModule(config.keyModule))
   const stop = undo.move()
   return {
     config,
-    applied,
+    masterKeyId: fingerprint(config.masterKey),
+    migrated,
     db,
     box,
     now: () => new Date(systemClock.now()),

@@ -1,9 +1,13 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Server as TlsServer } from 'node:tls'
 import type { Fetch, ReceiveLimits } from '@agent-exchange/sdk'
 import { systemClock, type Clock } from '@agent-exchange/server/clock'
 import { createLog } from '@agent-exchange/server/create-log'
+import { certificateReload } from '@agent-exchange/server/certificate-reload'
+import { masterKeyReload } from '@agent-exchange/server/master-key-reload'
 import { listenerOptions } from '@agent-exchange/server/listener-options'
+import type { TlsConfig, TlsFiles } from '@agent-exchange/server/settings'
 import { startPeriodic, type PeriodicTask } from '@agent-exchange/server/periodic'
 import type { Database } from '@agent-exchange/database'
 import { withinTime } from '@agent-exchange/server/within-time'
@@ -22,7 +26,9 @@ import { retentionTask } from '../content/retention.ts'
 import { listenForAdministration } from '../operations/admin-listener.ts'
 import { createGatewayMetrics } from '../operations/gateway-metrics.ts'
 import { openOperations, openRequestSpans } from '../operations/open-operations.ts'
+import { missingKeyId } from '../operations/rotate-master-key.ts'
 import { createSecretBox } from '../stores/secret-box.ts'
+import { reportInstance } from './instances.ts'
 import { openGatewayDatabase } from './open-gateway-database.ts'
 
 const PING_SECONDS = 2
@@ -58,7 +64,9 @@ export async function startGateway(
   const cleanup = new AsyncDisposableStack()
   await using undo = cleanup
   const { db, sessions, failed } = await openGatewayDatabase(config, cleanup, progress)
-  const box = createSecretBox(() => ({ current: config.masterKey, previous: config.previousMasterKey }))
+  const masterKeys = masterKeyReload({ config, missing: (ids) => missingKeyId(db, ids), log })
+  const box = createSecretBox(masterKeys.keys)
+  const instance = cleanup.use(reportInstance(db, masterKeys.keys))
   const contents = openContentStore({ db, box, clock })
   const metrics = createGatewayMetrics({ db, now: () => new Date(clock.now()) })
   const { fetch, limits } = options
@@ -139,6 +147,8 @@ export async function startGateway(
   const tasks = [
     ping,
     metrics.task,
+    instance.task,
+    ...masterKeys.tasks,
     retentionTask(db, clock),
     ...agents.tasks,
     ...api.tasks,
@@ -158,6 +168,8 @@ export async function startGateway(
   cleanup.defer(() => closed(admin))
   cleanup.defer(() => void (isReady = false))
   const apiUrl = await api.app.listen({ host, port })
+  if (tls?.files)
+    cleanup.use(startPeriodic([reloadOf(tls, tls.files, [api.app.server, webhooks, admin], log)], log))
   const urls = {
     api: apiUrl,
     admin: urlOf(admin, tls !== undefined),
@@ -174,6 +186,21 @@ export async function startGateway(
     isReady: () => isReady,
     [Symbol.asyncDispose]: () => stop.disposeAsync(),
   }
+}
+
+/** Replaces the certificate of all listeners when its files change. */
+function reloadOf(
+  tls: Omit<TlsConfig, 'clientCa'>,
+  files: TlsFiles,
+  servers: readonly unknown[],
+  log: Logger,
+): PeriodicTask {
+  return certificateReload({
+    tls: { ...tls, files, clientCa: undefined },
+    // With TLS they are TLS servers; the types of Fastify and node:http do not say so.
+    listeners: servers.map((server) => ({ server: server as TlsServer, verifiesClients: false })),
+    log,
+  })
 }
 
 function closed(server: Server): Promise<void> {

@@ -15,6 +15,7 @@ import {
 } from '@agent-exchange/sdk/internal'
 import { lockPart } from './agent-lock.ts'
 import type { SecretBox } from './secret-box.ts'
+import { hexOf, toLeft, type CountRow, type WrappedRows } from './wrapped-rows.ts'
 
 interface DraftRow {
   readonly draft_id: string
@@ -153,3 +154,33 @@ export async function insertDrafts(
 }
 
 const contextOf = (agentId: string, draftId: string) => `draft/${agentId}/${draftId}`
+
+interface WrappedDraftsRow {
+  readonly agent_id: string
+  readonly draft_id: string
+  readonly wrapped_key: Uint8Array
+}
+
+/** Drafts under the master key. */
+export const wrappedDrafts: WrappedRows = {
+  what: 'drafts',
+  left: async (db, marks) =>
+    toLeft(
+      await db<CountRow[]>`
+        select count(*)::integer as count, min(encode(substring(wrapped_key from 2 for 8), 'hex')) as key_id from agent_draft
+        where wrapped_key is not null and encode(substring(wrapped_key from 1 for 9), 'hex') <> all(${hexOf(marks)}::text[])`,
+    ),
+  async rewrap(tx, box, page) {
+    const rows = await tx<WrappedDraftsRow[]>`
+      select agent_id, draft_id, wrapped_key from agent_draft
+      where wrapped_key is not null and (agent_id, draft_id) > (${page.after[0]}, ${page.after[1]})
+        and encode(substring(wrapped_key from 1 for 9), 'hex') <> all(${hexOf([box.currentMark()])}::text[])
+      order by agent_id, draft_id limit ${page.limit} for update`
+    for (const row of rows)
+      await tx`
+        update agent_draft set wrapped_key = ${box.rewrap(contextOf(row.agent_id, row.draft_id), row.wrapped_key)}
+        where agent_id = ${row.agent_id} and draft_id = ${row.draft_id}`
+    const last = rows.at(-1)
+    return { rewrapped: rows.length, last: last && [last.agent_id, last.draft_id] }
+  },
+}

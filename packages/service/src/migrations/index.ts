@@ -1,9 +1,10 @@
 /** The schema of the service, without the service: for the command line and for tests. */
 export { DatabaseFailure } from '@agent-exchange/database'
 export {
-  countByRole,
   migrate,
+  migratedText,
   planMigrations,
+  planText,
   type Migrated,
   type MigrationPlan,
 } from '@agent-exchange/database/migrations'

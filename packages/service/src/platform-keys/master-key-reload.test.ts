@@ -9,7 +9,8 @@ import { after, test } from 'node:test'
 import { inTransaction, openDatabase } from '@agent-exchange/database'
 import { systemClock } from '@agent-exchange/server/clock'
 import { randomId } from '../kernel/ids.ts'
-import { masterKeyReload } from './master-key-reload.ts'
+import { masterKeyReload } from '@agent-exchange/server/master-key-reload'
+import { missingKeyId } from './platform-secrets.ts'
 import { fingerprint, knownKeys } from '@agent-exchange/server/master-key'
 import { platformIdentity } from '../features/agents/platform-identity.ts'
 import { openPlatformKeys } from './platform-keys.ts'
@@ -36,7 +37,7 @@ test('a key file is read again, and a file without the key that the database nee
   const say = (fields: object, text = '') => void logged.push(`${JSON.stringify(fields)} ${text}`)
   const { keys, tasks } = masterKeyReload({
     config: { masterKey: former, masterKeyFile: file },
-    db,
+    missing: (ids) => missingKeyId(db, ids),
     log: { info: say, error: say },
   })
   const reload = () => tasks[0]?.run(new AbortController().signal)
@@ -79,7 +80,7 @@ test('keys from variables are never replaced', () => {
   const silent = { info: () => undefined, error: () => undefined }
   const { keys, tasks } = masterKeyReload({
     config: { masterKey, previousMasterKey: undefined },
-    db: undefined as never,
+    missing: async () => undefined,
     log: silent,
   })
   assert.equal(tasks.length, 0)

@@ -102,6 +102,12 @@ export async function wrappingKeyId(queries: Queries): Promise<string | undefine
   return (await listWrapped(queries))[0]?.master_key_id
 }
 
+/** That fingerprint, unless it is one of these. */
+export async function missingKeyId(queries: Queries, ids: readonly string[]): Promise<string | undefined> {
+  const needed = await wrappingKeyId(queries)
+  return needed === undefined || ids.includes(needed) ? undefined : needed
+}
+
 async function ensureSecrets(tx: Transaction, keys: MasterKeys, now: string): Promise<void> {
   if ((await listWrapped(tx)).length > 0) return
   const earlier = await earlierMasterKey(tx, keys)

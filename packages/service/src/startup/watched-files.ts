@@ -1,7 +1,8 @@
 import type { CertificateReload } from '@agent-exchange/server/certificate-reload'
 import { reloadListeners, type Listeners } from '../http/certificate-reload.ts'
 import type { PeriodicTask } from '@agent-exchange/server/periodic'
-import { masterKeyReload } from '../platform-keys/master-key-reload.ts'
+import { masterKeyReload } from '@agent-exchange/server/master-key-reload'
+import { missingKeyId } from '../platform-keys/platform-secrets.ts'
 import type { Base } from './base.ts'
 import { caReload } from './ca-reload.ts'
 
@@ -9,7 +10,7 @@ export type WatchedFiles = ReturnType<typeof watchFiles>
 
 /** Keys and certificates whose files are read again when they change. */
 export function watchFiles({ config, db, log }: Base) {
-  const masterKeys = masterKeyReload({ config, db, log })
+  const masterKeys = masterKeyReload({ config, missing: (ids) => missingKeyId(db, ids), log })
   const webhookCa = caReload('webhook CA', config.webhook, log)
   const forwardedClientCa = caReload('client CA', config.forwardedClientCa ?? { ca: undefined }, log)
   let listeners: CertificateReload | undefined

@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test'
 import { openDatabase } from '@agent-exchange/database'
 import { emptyTestDatabase } from '@agent-exchange/testkit'
 import { aexAt, aexHere } from '../../aex-here.fixture.ts'
+import { unknownGatewayVariables } from '../../agent/client-variables.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'aex-gateway-'))
 const database = await emptyTestDatabase()
@@ -140,4 +141,34 @@ test('a delegation has an end, and can end earlier', async () => {
   assert.match((await gateway('delegation', 'list')).stdout, /person_b for person_a until/u)
   assert.deepEqual(await document('delegation', 'end', id), { delegation_id: id, ended: true })
   assert.deepEqual(await document('delegation', 'list'), [])
+})
+
+test('the master key is rotated: everything is encrypted under the new one, and nothing is left', async () => {
+  await document('push', 'set', 'https://10.0.0.5:8443/in', '--agent', 'agent_a')
+  const rotated = { ...env, AEX_GATEWAY_MASTER_KEY: '02'.repeat(32) }
+  const both = { ...rotated, AEX_GATEWAY_MASTER_KEY_PREVIOUS: env.AEX_GATEWAY_MASTER_KEY }
+  const status = await aexAt({ env: both }, 'gateway', 'master-key', 'status')
+  assert.match(status.stdout, /^secrets of push endpoints: [1-9]\d* left$/mu)
+  await db`insert into gateway_instance values ('instance_old', '{0000000000000000}', now())`
+  const refused = await aexAt({ env: both }, 'gateway', 'master-key', 'rotate')
+  assert.match(refused.stderr, /1 running instances lack the current master key/u)
+  await db`delete from gateway_instance`
+  const done = await aexAt({ env: both }, 'gateway', 'master-key', 'rotate')
+  assert.match(done.stdout, /under the current master key; 0 left\./u)
+  assert.match(done.stderr, /^secrets of push endpoints: \d+ done, 0 left$/mu)
+  assert.equal((await aexAt({ env: rotated }, 'gateway', 'push', 'list')).code, 0)
+  const back = { ...env, AEX_GATEWAY_MASTER_KEY_PREVIOUS: rotated.AEX_GATEWAY_MASTER_KEY }
+  assert.equal((await aexAt({ env: back }, 'gateway', 'master-key', 'rotate')).code, 0)
+})
+
+test('a migration is planned without change, and a second one finds nothing to do', async () => {
+  assert.match((await gateway('migrate', '--plan')).stdout, /Nothing to apply\.$/mu)
+  assert.match((await gateway('migrate')).stdout, /Nothing to apply: the schema is that of this release/u)
+})
+
+test('a misspelt variable of the gateway is named, with the likely one', () => {
+  const known = ['AEX_GATEWAY_PORT', 'AEX_GATEWAY_HOST']
+  assert.deepEqual(unknownGatewayVariables({ AEX_GATEWAY_PROT: '1', AEX_GATEWAY_HOST: 'x' }, known), [
+    'AEX_GATEWAY_PROT is not a variable of aex and has no effect. Did you mean AEX_GATEWAY_PORT?',
+  ])
 })

@@ -1,5 +1,6 @@
-import { listAgents, readGatewayConfig, runGateway } from '@agent-exchange/gateway'
+import { GATEWAY_VARIABLES, listAgents, readGatewayConfig, runGateway } from '@agent-exchange/gateway'
 import { Command } from 'commander'
+import { unknownGatewayVariables } from '../../agent/client-variables.ts'
 import { interruption } from '../../agent/interruption.ts'
 import { createAnnouncements } from '../../announce.ts'
 import { CommandFailure } from '../../failure.ts'
@@ -9,6 +10,8 @@ import { visibleJson } from '../../visible.ts'
 import { gatewayAgentCommand } from './agents.ts'
 import { gatewayHoldCommand } from './holds.ts'
 import { gatewayKeyCommand } from './keys.ts'
+import { gatewayMasterKeyCommand } from './master-key.ts'
+import { gatewayMigrateCommand } from './migrate.ts'
 import { withGateway } from './opened-gateway.ts'
 import { gatewayPolicyCommand } from './policies.ts'
 import { gatewayPushCommand } from './push.ts'
@@ -51,6 +54,8 @@ export function gatewayCommand(): Command {
     .addCommand(status)
     .addCommand(gatewayAgentCommand())
     .addCommand(gatewayKeyCommand())
+    .addCommand(gatewayMasterKeyCommand())
+    .addCommand(gatewayMigrateCommand())
     .addCommand(gatewayPolicyCommand())
     .addCommand(gatewaySystemCommand())
     .addCommand(gatewayPushCommand())
@@ -61,10 +66,10 @@ export function gatewayCommand(): Command {
 
 async function initialize({ json }: { json?: boolean }): Promise<void> {
   const made = await withGateway(
-    async ({ config, applied }) => ({
+    async ({ config, migrated }) => ({
       data_folder: config.dataDirectory,
       database: config.databaseUrl === undefined ? 'embedded PostgreSQL' : 'AEX_GATEWAY_DATABASE_URL',
-      applied,
+      applied: 'applied' in migrated ? migrated.applied : [],
     }),
     { create: true },
   )
@@ -79,6 +84,8 @@ async function initialize({ json }: { json?: boolean }): Promise<void> {
 async function run({ json = false }: { json?: boolean }): Promise<void> {
   const announcements = createAnnouncements({ json })
   const stopping = interruption()
+  const known = GATEWAY_VARIABLES.map(({ name }) => name)
+  for (const sentence of unknownGatewayVariables(process.env, known)) announcements.say(sentence)
   try {
     const gateway = await runGateway(readGatewayConfig(process.env), { progress: announcements.progress })
     const { api, admin, webhooks } = gateway.urls

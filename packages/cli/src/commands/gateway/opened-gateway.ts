@@ -4,11 +4,11 @@ import { gatewayFailure } from './gateway-failure.ts'
 /** Runs a command on the database of the gateway that the environment names. */
 export async function withGateway<T>(
   work: (gateway: OpenGateway) => Promise<T>,
-  { create = false }: { readonly create?: boolean } = {},
+  { create = false, plan = false }: { readonly create?: boolean; readonly plan?: boolean } = {},
 ): Promise<T> {
   try {
     const config = readGatewayConfig(process.env)
-    await using gateway = await openGateway(config, { create, progress: (line) => console.error(line) })
+    await using gateway = await openGateway(config, { create, plan, progress: (line) => console.error(line) })
     return await work(gateway)
   } catch (error) {
     throw gatewayFailure(error)

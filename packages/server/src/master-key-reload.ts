@@ -1,15 +1,16 @@
 import type { Logger } from 'pino'
-import { readMasterKeyFile, SettingError, type Config } from '../config/index.ts'
-import type { Database } from '@agent-exchange/database'
-import { fingerprint, knownKeys, type MasterKeys } from '@agent-exchange/server/master-key'
-import type { PeriodicTask } from '@agent-exchange/server/periodic'
-import { wrappingKeyId } from './platform-secrets.ts'
+import { fingerprint, knownKeys, type MasterKeys } from './master-key.ts'
+import type { PeriodicTask } from './periodic.ts'
+import { readMasterKeyFile, SettingError, type MasterKeySettings } from './settings/index.ts'
 
 const EVERY_SECONDS = 10
 
 interface MasterKeyReloadSettings {
-  readonly config: Pick<Config, 'previousMasterKey' | 'masterKeyFile'> & { readonly masterKey: Uint8Array }
-  readonly db: Database
+  readonly config: Pick<MasterKeySettings, 'previousMasterKey' | 'masterKeyFile'> & {
+    readonly masterKey: Uint8Array
+  }
+  /** Fingerprint of a key that the database needs and that is none of these. */
+  readonly missing: (fingerprints: readonly string[]) => Promise<string | undefined>
   readonly log: Pick<Logger, 'info' | 'error'>
 }
 
@@ -21,7 +22,7 @@ export interface MasterKeyReload {
 }
 
 /** Reads the key file again, so that a rotation needs no restart. Files that lack the needed key are refused. */
-export function masterKeyReload({ config, db, log }: MasterKeyReloadSettings): MasterKeyReload {
+export function masterKeyReload({ config, missing, log }: MasterKeyReloadSettings): MasterKeyReload {
   const { masterKeyFile: file } = config
   let used: MasterKeys = { current: config.masterKey, previous: config.previousMasterKey }
   let refusal: string | undefined
@@ -30,8 +31,8 @@ export function masterKeyReload({ config, db, log }: MasterKeyReloadSettings): M
     const next = readMasterKeyFile(path)
     const ids = knownKeys(next).map(fingerprint)
     if (ids.join() === knownKeys(used).map(fingerprint).join()) return
-    const needed = await wrappingKeyId(db)
-    if (needed !== undefined && !ids.includes(needed))
+    const needed = await missing(ids)
+    if (needed !== undefined)
       throw new SettingError(
         `The file ${path} lacks the key with fingerprint ${needed}, which the database needs.`,
       )
