@@ -39,7 +39,7 @@ function partOf(
 }
 
 /** A group of members by their names in use: ids are made, references are lists. */
-export function usedMembers(kind: FormGroup['kind'], name: string, members: readonly string[]): FormGroup {
+function usedMembers(kind: FormGroup['kind'], name: string, members: readonly string[]): FormGroup {
   const parts = members.filter((member) => !isId(member)).map((member) => usedMember(name, member))
   return { kind, name, parts, ids: members.filter(isId) }
 }
