@@ -1,6 +1,7 @@
-/** `npm run test:conformance`: the conformance kit judges our service, broken ones, validators and verifiers. */
+/** `npm run test:conformance`: the conformance kit judges our service, broken ones, agents, validators and verifiers. */
 
 import { runParts } from '../shared/trial-parts.ts'
+import { tryAgentMutants, tryAgents } from './judge-agents.ts'
 import { tryMutants, tryService } from './judge-own-service.ts'
 import { tryNaiveServer } from './judge-naive-server.ts'
 import { tryValidators, tryVerifiers } from './judge-validator.ts'
@@ -14,6 +15,8 @@ const HELP = `Runs the conformance kit; exits 1 if our service fails or a broken
   npm run test:conformance -- naive        a server that checks too little
   npm run test:conformance -- objects      validators of objects
   npm run test:conformance -- capsules     verifiers of capsules
+  npm run test:conformance -- agents       agents of the SDK, of curl and openssl, of Python
+  npm run test:conformance -- agent-mutants  agents that break one rule each
   npm run test:conformance -- command      the command with a configuration file`
 
 const PARTS = {
@@ -22,6 +25,8 @@ const PARTS = {
   naive: tryNaiveServer,
   objects: tryValidators,
   capsules: tryVerifiers,
+  agents: tryAgents,
+  'agent-mutants': tryAgentMutants,
   command: tryCommand,
 } as const
 

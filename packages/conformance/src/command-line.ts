@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { AGENT_CHECKS } from './agent/checks/index.ts'
+import { startAgentSession } from './agent/judge-agent.ts'
 import { judgeCapsules } from './capsules/judge-capsules.ts'
 import { readConfiguration } from './configuration.ts'
 import { judgeObjects } from './objects/judge-objects.ts'
@@ -12,6 +14,7 @@ import { tableOf } from './report/table.ts'
 import { REQUIREMENTS } from './requirements/index.ts'
 import type { Requirement, Subject } from './requirements/requirement.ts'
 import type { CheckResult } from './run/check.ts'
+import { startLineProcess } from './run/line-process.ts'
 import { readState, writeState } from './run/state-file.ts'
 import { SERVICE_CHECKS } from './service/checks/index.ts'
 import { judgeService } from './service/judge-service.ts'
@@ -19,6 +22,7 @@ import { judgeService } from './service/judge-service.ts'
 const HELP = `Judges an implementation of the Agent Exchange protocol from outside, by requirement ids.
 
   aex-conformance service BASE_URL --config FILE   a running service, with three organizations
+  aex-conformance agent -- COMMAND [WORD...]       an agent, through a driver that reads one command a line
   aex-conformance objects -- COMMAND [WORD...]     a validator, which reads one object a line
   aex-conformance capsules -- COMMAND [WORD...]    a verifier of capsules, which reads one capsule a line
   aex-conformance list                             every requirement, and of whom it is judged
@@ -26,6 +30,7 @@ const HELP = `Judges an implementation of the Agent Exchange protocol from outsi
   --only ID        judge these requirements only, such as PKG-09; may be repeated
   --json FILE      write the report as JSON      --junit FILE   as JUnit XML      --html FILE   as a page
   --state FILE     keep results there, and continue from them in the next run
+  --listen HOST:PORT  where the scripted exchange for an agent listens; a free port of 127.0.0.1 by default
   --seed TEXT      decides all ids of a run; a new one by default
   --concurrency N  connections at a time, 8 by default      --timeout MS   of a request, 15000 by default
 
@@ -41,6 +46,7 @@ const OPTIONS = {
   seed: { type: 'string' },
   concurrency: { type: 'string' },
   timeout: { type: 'string' },
+  listen: { type: 'string' },
   vectors: { type: 'string' },
   list: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
@@ -115,6 +121,32 @@ async function serviceReport(
   return finished('service', service.baseUrl, seed, results, requirements)
 }
 
+async function agentReport(
+  command: readonly string[],
+  values: Values,
+  requirements: readonly Requirement[],
+  output: Output,
+): Promise<Report> {
+  if (command.length === 0) throw new Error('Name the driver: aex-conformance agent -- COMMAND [WORD...]')
+  const [host = '', port = ''] = values.listen?.split(':') ?? []
+  if (values.listen !== undefined && (host === '' || !/^\d+$/u.test(port)))
+    throw new Error('--listen needs an address and a port, such as 127.0.0.1:8080')
+  const seed = values.seed ?? randomBytes(8).toString('hex')
+  await using driver = startLineProcess(command)
+  await using session = await startAgentSession({
+    process: driver,
+    seed,
+    ...(values.listen !== undefined && { host, port: Number(port) }),
+  })
+  const results = await session.run({
+    checks: AGENT_CHECKS.filter(({ ids }) => requirements.some(({ id }) => ids.includes(id))),
+    onResult: ({ verdict, title }) => {
+      if (output.colors) output.error(`${verdict.padEnd(8)}${title}`)
+    },
+  })
+  return finished('agent', command.join(' '), seed, results, requirements)
+}
+
 /** Judges a program that answers lines, by the committed vectors. */
 const programReport =
   (
@@ -138,6 +170,7 @@ const OWN_VECTORS = join(import.meta.dirname, '../../../interop/vectors')
 
 const JUDGES: Readonly<Record<string, Judge>> = {
   service: serviceReport,
+  agent: agentReport,
   objects: programReport('objects', 'objects', judgeObjects),
   capsules: programReport('capsules', '.', judgeCapsules),
 }

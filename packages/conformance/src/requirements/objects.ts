@@ -1,11 +1,13 @@
-import { inObjects, inService, type Requirement, unseen } from './requirement.ts'
+import { andOfAgent, inObjects, inService, type Requirement, unseen } from './requirement.ts'
 
 export const OBJECT_REQUIREMENTS: readonly Requirement[] = [
-  inService('OBJ-01', 'Identifiers in requests and answers have their prefix and the shared tail.'),
+  andOfAgent(
+    inService('OBJ-01', 'Identifiers in requests and answers have their prefix and the shared tail.'),
+  ),
   inObjects('OBJ-02', 'The members created_by and trace contain what is named and nothing more.'),
-  inObjects('OBJ-03', 'An object that lacks a member of the common envelope is invalid.'),
-  inObjects('OBJ-04', 'An object with an unknown top-level member is invalid.'),
-  inObjects('OBJ-05', 'A reasoning package follows the rule of each of its fields.'),
+  andOfAgent(inObjects('OBJ-03', 'An object that lacks a member of the common envelope is invalid.')),
+  andOfAgent(inObjects('OBJ-04', 'An object with an unknown top-level member is invalid.')),
+  andOfAgent(inObjects('OBJ-05', 'A reasoning package follows the rule of each of its fields.')),
   inObjects('OBJ-06', 'A response object follows the rule of each of its fields.'),
   inObjects('OBJ-07', 'A policy envelope follows the rule of each of its fields and belongs to no thread.'),
   inObjects('OBJ-08', 'A loop thread follows the rule of each of its fields.'),
@@ -15,17 +17,17 @@ export const OBJECT_REQUIREMENTS: readonly Requirement[] = [
     sentence: 'An audit event follows the rule of each of its fields, also inside evidence.',
     judgedOf: ['objects', 'service'],
   },
-  inObjects('OBJ-11', 'A confidence score lies between 0 and 1.'),
+  andOfAgent(inObjects('OBJ-11', 'A confidence score lies between 0 and 1.')),
   inObjects('OBJ-12', 'References in one list are distinct.'),
-  inObjects('OBJ-13', 'A deadline or next update is not before the creation of its object.'),
+  andOfAgent(inObjects('OBJ-13', 'A deadline or next update is not before the creation of its object.')),
   inObjects('OBJ-14', 'A policy that forbids forwarding names nobody to forward to.'),
-  inObjects('OBJ-15', 'Days and versions are not below their minimum.'),
-  inObjects('OBJ-16', 'A package names its policy and a non-empty approval.'),
+  andOfAgent(inObjects('OBJ-15', 'Days and versions are not below their minimum.')),
+  andOfAgent(inObjects('OBJ-16', 'A package names its policy and a non-empty approval.')),
   inObjects('OBJ-17', 'A closed loop thread does not allow a response as its next phase.'),
   unseen(
     'OBJ-18',
     'Validator, types and API description come from one published set of schemas.',
     'where schemas come from shows in source code only; their address is not fixed',
   ),
-  inService('OBJ-19', 'Times in answers are RFC 3339 in UTC.'),
+  andOfAgent(inService('OBJ-19', 'Times in answers are RFC 3339 in UTC.')),
 ]

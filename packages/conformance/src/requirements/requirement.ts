@@ -18,6 +18,12 @@ export const inService = (id: string, sentence: string, unseen?: string): Requir
   ...(unseen !== undefined && { unseen }),
 })
 
+/** The same requirement, which is judged of an agent too: by what it sends, or by what it refuses. */
+export const andOfAgent = (requirement: Requirement): Requirement => ({
+  ...requirement,
+  judgedOf: [...requirement.judgedOf, 'agent'],
+})
+
 export const inObjects = (id: string, sentence: string): Requirement => ({
   id,
   sentence,

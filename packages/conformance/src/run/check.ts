@@ -5,7 +5,7 @@ import type { HookName } from './hooks.ts'
 /** What a check needs beyond three organizations. */
 export type Need = 'webhooks' | HookName
 
-export interface Check {
+export interface Check<C = Context> {
   /** Unique, such as `packages/response-in-another-thread`. */
   readonly name: string
   readonly ids: readonly string[]
@@ -17,7 +17,7 @@ export interface Check {
   /** Examines the traffic of all others, so it runs last. */
   readonly last?: true
   /** Throws a Finding where the implementation is wrong. */
-  readonly run: (context: Context) => Promise<void>
+  readonly run: (context: C) => Promise<void>
 }
 
 export type Verdict = 'pass' | 'fail' | 'skipped'

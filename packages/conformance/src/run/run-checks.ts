@@ -1,7 +1,6 @@
 import { type Observed, observe } from '../wire/observed.ts'
 import type { Answer } from '../wire/wire.ts'
-import type { Check, CheckResult, OpenPointObserved } from './check.ts'
-import type { Context } from './context.ts'
+import type { Check, CheckResult, Need, OpenPointObserved } from './check.ts'
 import { Finding, NotJudged } from './finding.ts'
 
 export interface CheckScope {
@@ -9,10 +8,12 @@ export interface CheckScope {
   readonly record: (answer: Answer) => void
 }
 
-export interface RunOptions {
-  readonly checks: readonly Check[]
+export interface RunOptions<C> {
+  readonly checks: readonly Check<C>[]
   /** A context whose ids, notes and records belong to one check. */
-  readonly contextOf: (check: Check, scope: CheckScope) => Context
+  readonly contextOf: (check: Check<C>, scope: CheckScope) => C
+  /** Whether the configuration lacks what a check needs. */
+  readonly lacks?: (need: Need, context: C) => boolean
   /** Results of an earlier run that are taken as they are. */
   readonly done?: readonly CheckResult[]
   readonly onResult?: (result: CheckResult) => void
@@ -26,10 +27,10 @@ const TIME_LIMIT_MS = 60_000
 const LONG_LIMIT_MS = 300_000
 
 /** One check after the other; those that mostly wait run beside them, those that examine all traffic run last. */
-export async function runChecks(options: RunOptions): Promise<CheckResult[]> {
+export async function runChecks<C>(options: RunOptions<C>): Promise<CheckResult[]> {
   const { checks, done = [], onResult } = options
   const results = new Map<string, CheckResult>(done.map((result) => [result.name, result]))
-  const runOne = async (check: Check) => {
+  const runOne = async (check: Check<C>) => {
     if (results.has(check.name)) return
     const result = await judge(check, options)
     results.set(check.name, result)
@@ -42,7 +43,7 @@ export async function runChecks(options: RunOptions): Promise<CheckResult[]> {
   return checks.flatMap(({ name }) => results.get(name) ?? [])
 }
 
-async function judge(check: Check, { contextOf }: RunOptions): Promise<CheckResult> {
+async function judge<C>(check: Check<C>, { contextOf, lacks }: RunOptions<C>): Promise<CheckResult> {
   const notes: OpenPointObserved[] = []
   const observed: Observed[] = []
   const started = performance.now()
@@ -56,7 +57,7 @@ async function judge(check: Check, { contextOf }: RunOptions): Promise<CheckResu
       if (observed.length > MAXIMUM_OBSERVED) observed.shift()
     },
   })
-  const outcome = await verdictOf(check, context)
+  const outcome = await verdictOf(check, context, lacks)
   return {
     name: check.name,
     ids: check.ids,
@@ -68,13 +69,12 @@ async function judge(check: Check, { contextOf }: RunOptions): Promise<CheckResu
   }
 }
 
-async function verdictOf(
-  check: Check,
-  context: Context,
+async function verdictOf<C>(
+  check: Check<C>,
+  context: C,
+  lacks: RunOptions<C>['lacks'],
 ): Promise<Pick<CheckResult, 'verdict' | 'reason' | 'broken'>> {
-  const missing = (check.needs ?? []).find((need) =>
-    need === 'webhooks' ? context.webhooks === undefined : context.hooks[need] === undefined,
-  )
+  const missing = (check.needs ?? []).find((need) => lacks?.(need, context))
   if (missing !== undefined)
     return {
       verdict: 'skipped',

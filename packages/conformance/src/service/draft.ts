@@ -2,6 +2,7 @@ import {
   canonicalize,
   decodeBase64url,
   encodeBase64url,
+  type KeyPair,
   sealPackage,
   type SealedPackage,
   sha256Digest,
@@ -20,6 +21,9 @@ export interface Deviation {
   readonly respondsTo?: string
   readonly metadata?: Members
   readonly receipt?: Members
+  /** What is sealed instead of a fixed statement. */
+  readonly plaintext?: Uint8Array
+  readonly aad?: Uint8Array
   readonly jwe?: (jwe: SealedPackage) => object
   readonly header?: Members
   /** Signs the envelope instead of the signing key of the sender. */
@@ -46,10 +50,20 @@ const encoder = new TextEncoder()
 const encode = (value: object) => encodeBase64url(encoder.encode(canonicalize(value)))
 const signer = ({ pair, keyId }: AgentKey) => ({ key: pair.privateKey, keyId })
 
+/** What a draft takes from a run. */
+export type Drafting = Pick<Context, 'now' | 'newId' | 'openPoints'>
+/** What a draft has to know of its recipient: nothing private. */
+export interface Addressee {
+  readonly agentId: string
+  readonly organization: { readonly organizationId: string }
+  readonly encryption: { readonly keyId: string; readonly pair: Pick<KeyPair, 'publicKey'> }
+}
+export type Author = Addressee & Pick<Agent, 'signing'>
+
 export async function draftPackage(
-  context: Context,
-  from: Agent,
-  to: Agent,
+  context: Drafting,
+  from: Author,
+  to: Addressee,
   deviation: Deviation = {},
 ): Promise<Draft> {
   const jwe = await seal(from, to, deviation)
@@ -72,23 +86,28 @@ export async function draftPackage(
   }
 }
 
-async function seal(from: Agent, to: Agent, { jwe: edit }: Deviation): Promise<object> {
-  const plaintext = encoder.encode(JSON.stringify({ statement: PLAINTEXT_MARK }))
+async function seal(
+  from: Author,
+  to: Addressee,
+  { jwe: edit, aad, ...deviation }: Deviation,
+): Promise<object> {
+  const plaintext = deviation.plaintext ?? encoder.encode(JSON.stringify({ statement: PLAINTEXT_MARK }))
   const sealed = await sealPackage(plaintext, {
     sender: { kid: from.encryption.keyId, publicKey: from.encryption.pair.publicKey },
     recipient: { kid: to.encryption.keyId, publicKey: to.encryption.pair.publicKey },
+    ...(aad && { aad }),
   })
   return edit?.(sealed) ?? sealed
 }
 
 interface Parts {
-  readonly from: Agent
-  readonly to: Agent
+  readonly from: Author
+  readonly to: Addressee
   readonly jwe: object
   readonly deviation: Deviation
 }
 
-async function metadataOf(context: Context, { from, to, jwe, deviation }: Parts): Promise<Members> {
+async function metadataOf(context: Drafting, { from, to, jwe, deviation }: Parts): Promise<Members> {
   const now = context.now()
   const { respondsTo } = deviation
   return {
@@ -114,7 +133,7 @@ async function metadataOf(context: Context, { from, to, jwe, deviation }: Parts)
 }
 
 /** Which bytes the digest covers is an open point (O-17): the first rule that the deployment names. */
-async function contentDigest({ openPoints }: Context, jwe: object): Promise<string> {
+async function contentDigest({ openPoints }: Drafting, jwe: object): Promise<string> {
   const rules: unknown = openPoints['O-17']?.['content_digest_rules']
   const [rule]: unknown[] = Array.isArray(rules) ? rules : []
   if (rule !== 'ciphertext-bytes') return sha256Digest(encoder.encode(canonicalize(jwe)))
@@ -179,7 +198,7 @@ export async function envelopeOf(payload: object, key: AgentKey, change: Members
   return { protected: header, payload: text, signature: encodeBase64url(signature) }
 }
 
-async function manifestOf(metadata: Members, envelope: Members, connectorId: string, from: Agent) {
+async function manifestOf(metadata: Members, envelope: Members, connectorId: string, from: Author) {
   const manifest = {
     transport_mode: 'ds_x',
     metadata,

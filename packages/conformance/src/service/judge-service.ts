@@ -126,6 +126,8 @@ export async function judgeService(service: ServiceUnderTest, options: JudgeOpti
   return await runChecks({
     checks: options.checks,
     contextOf,
+    lacks: (need, context) =>
+      need === 'webhooks' ? context.webhooks === undefined : context.hooks[need] === undefined,
     ...(options.done && { done: options.done }),
     ...(options.onResult && { onResult: options.onResult }),
   })
