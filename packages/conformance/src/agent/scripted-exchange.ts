@@ -141,12 +141,6 @@ export async function startScriptedExchange(
     return found ? { status: 200, body: found } : problem(400, 'cursor_invalid')
   }
 
-  function acknowledged(notificationId: string, body: AgentRequest['body']): Reply {
-    const { event_id, disposition, last_contiguous_sequence } = body
-    const answered = { notification_id: notificationId, event_id, disposition, last_contiguous_sequence }
-    return { status: 200, body: { ...answered, acknowledged_at: new Date().toISOString() } }
-  }
-
   return {
     baseUrl,
     requests,
@@ -156,6 +150,12 @@ export async function startScriptedExchange(
       await new Promise<void>((resolve) => server.close(() => resolve()))
     },
   }
+}
+
+function acknowledged(notificationId: string, body: AgentRequest['body']): Reply {
+  const { event_id, disposition, last_contiguous_sequence } = body
+  const answered = { notification_id: notificationId, event_id, disposition, last_contiguous_sequence }
+  return { status: 200, body: { ...answered, acknowledged_at: new Date().toISOString() } }
 }
 
 /** Undefined if it is larger than any right request. */
