@@ -40,6 +40,8 @@ export interface DeskAgent {
   thread: Agent['thread']
   package(packageId: string, signal?: AbortSignal): Promise<PackageResource>
 
+  /** The object of a package that was opened or sent before. A gateway notes who read it. */
+  read(packageId: string): Promise<Pick<OpenedPackage, 'object'>>
   /** With `none`, reads what was opened before and sends no receipt. */
   open(packageId: string, options?: { readonly receipts?: 'none' }): Promise<OpenedPackage>
   revoke(packageId: string, input: RevokeInput): Promise<unknown>

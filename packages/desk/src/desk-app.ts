@@ -11,11 +11,13 @@ import {
   readCookie,
   readWebAssets,
   securityHeaders,
+  type WebAsset,
 } from '@agent-exchange/web'
 import type { DeskAgent } from './desk-agent.ts'
 import type { DeskAnswer, HostCall } from './desk-call.ts'
 import { deskChanges, EVENTS_PATH } from './desk-changes.ts'
-import type { DeskHost, DeskSession } from './desk-host.ts'
+import type { DeskHost } from './desk-host.ts'
+import type { DeskSession } from './desk-session.ts'
 import { CHANGES_POLL_MS, MAXIMUM_LIVE_PAGES } from './desk-limits.ts'
 import { DeskRefusal } from './desk-refusal.ts'
 import { createDeskPages, type FrameState } from './desk-pages.ts'
@@ -34,15 +36,7 @@ export interface DeskAppOptions {
   readonly onFailure?: (failure: string) => void
   readonly maximumLivePages?: number
   /** Own files of the host, such as a script of its pages. */
-  readonly files?: readonly DeskFile[]
-}
-
-export interface DeskFile {
-  /** Below /assets/, with a digest of its content, because browsers keep it. */
-  readonly name: string
-  readonly mediaType: string
-  readonly cacheControl: string
-  readonly body: Buffer | string
+  readonly files?: readonly WebAsset[]
 }
 
 export interface DeskApp extends Disposable {

@@ -50,6 +50,8 @@ export const MAXIMUM_DISCLOSED = 100
 export const SEARCHED_THREADS = 100
 export const SEARCH_WAIT_MS = 8_000
 export const SHOWN_RESULTS = 50
+/** How long the overview waits for the directory of keys. */
+export const KEYS_WAIT_MS = 3_000
 /** How long the overview waits for new events. */
 export const POLL_WAIT_MS = 3_000
 /** Interval at which a desk that is open in a browser looks for new drafts and events. */

@@ -5,6 +5,7 @@ import { approveDraft, readAddressBook, readAgentDefaults } from '@agent-exchang
 import type { FolderAgent } from '@agent-exchange/sdk/node'
 import type { DeskAgent, WaitingWork } from './desk-agent.ts'
 import { POLL_WAIT_MS } from './desk-limits.ts'
+import { endingKeysOf } from './ending-keys.ts'
 import { threadsOfInbox } from './threads-of-inbox.ts'
 
 /** The agent of a folder, for one person on this machine. */
@@ -33,6 +34,7 @@ export function folderDeskAgent(agent: FolderAgent): DeskAgent {
         path: { package_id: packageId },
         ...(signal && { signal }),
       }),
+    read: (packageId) => agent.open(packageId, { receipts: 'none' }),
     open: (packageId, options) => agent.open(packageId, options),
     revoke: (packageId, input) => agent.revoke(packageId, input),
     evidence: (subject, { disclose = [] } = {}) => agent.capsule(subject, { waitMs: 0, disclose }),
@@ -57,24 +59,6 @@ async function waitingWork(agent: FolderAgent): Promise<WaitingWork> {
     endingKeysOf(agent),
   ])
   return { drafts: forPerson, sealed: sealed.length, setAside, endingKeys }
-}
-
-/** None without the exchange: the page says already that it is not up to date. */
-async function endingKeysOf(agent: FolderAgent): Promise<WaitingWork['endingKeys']> {
-  const own = (await agent.context.keys.list()).filter(({ stage }) => stage === 'current')
-  try {
-    const path = { agent_id: agent.identity.agentId }
-    const signal = AbortSignal.timeout(POLL_WAIT_MS)
-    const { keys } = await agent.context.connection.call('getAgentKeys', { path, signal })
-    return own.flatMap(({ keyId, role }) => {
-      const shown = keys.find(({ key_id }) => key_id === keyId)
-      const endsAt = shown?.invalid_from ?? shown?.revoked_at
-      return endsAt === undefined ? [] : [{ keyId, role, endsAt }]
-    })
-  } catch (error) {
-    if (error instanceof ExchangeError) return []
-    throw error
-  }
 }
 
 async function fetchEvents(agent: FolderAgent): Promise<string | undefined> {

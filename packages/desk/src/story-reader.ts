@@ -19,6 +19,11 @@ export interface StoryReader {
 }
 
 export function createStoryReader(agent: DeskAgent): StoryReader {
+  const reader = {
+    identity: agent.identity,
+    thread: (threadId: string) => agent.thread(threadId),
+    open: (packageId: string) => agent.read(packageId),
+  }
   const opened = new Map<string, unknown>()
   const remembered = {
     get: (packageId: string) => opened.get(packageId),
@@ -31,7 +36,7 @@ export function createStoryReader(agent: DeskAgent): StoryReader {
   return {
     verdicts: createThreadVerdicts(agent),
     async read(threadId, now) {
-      const { resources, ...thread } = await readThreadObjects(agent, threadId, remembered)
+      const { resources, ...thread } = await readThreadObjects(reader, threadId, remembered)
       return { story: threadStory(thread, now), thread, resources }
     },
   }

@@ -39,3 +39,18 @@ export {
   type StoredApprovalVerdict,
 } from './approvals/verify-stored-approval.ts'
 export { openPasskeys, type Passkeys, type SignedInPerson } from './approvals/passkeys.ts'
+export {
+  listChanges,
+  recordChange,
+  type Actor,
+  type AdministrationEntry,
+} from './people/administration-record.ts'
+export {
+  addPerson,
+  listPeople,
+  PeopleFailure,
+  removePerson,
+  renewLink,
+  type Invited,
+} from './people/people.ts'
+export { isDeskRole, type Person } from './people/person-rows.ts'

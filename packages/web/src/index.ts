@@ -67,3 +67,5 @@ export {
   type PolicyChanges,
   type SecurityHeaderSettings,
 } from './security/security-headers.ts'
+export { openCookie, sealCookie } from './security/sealed-cookie.ts'
+export { localPath, requestOrigin, siteOrigins, usesTls, type SiteAddress } from './security/site-address.ts'

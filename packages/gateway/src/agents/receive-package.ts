@@ -1,5 +1,5 @@
 import type { Transaction } from '@agent-exchange/database'
-import type { PackageHandler } from '@agent-exchange/sdk'
+import type { OpenedPackage, PackageHandler } from '@agent-exchange/sdk'
 import type { ContentStore } from '../content/content-store.ts'
 import { keepReceivedPolicy } from '../content/received-policies.ts'
 import { retentionEnd } from '../content/retention.ts'
@@ -13,52 +13,66 @@ import type { HostedAgent } from './hosted-agent.ts'
  * event as processed, so a crash in between repeats all of it or nothing.
  */
 export function receivePackage(
-  { agentId, agent }: HostedAgent,
+  hosted: HostedAgent,
   contents: ContentStore,
   now: () => Date,
 ): PackageHandler<Transaction> {
-  return ({ key, packageId, thread, from, object, opened }) => {
+  const { agentId } = hosted
+  return ({ key, packageId, thread, object, opened }) => {
     const openedAt = now()
-    const { retention_begins: begins } = agent.context.deployment.profile['O-51']
-    const times = { opened: openedAt, accepted: new Date(opened.acceptedAt) }
-    const retentionUntil = retentionEnd(object, times, begins)
-    const { responds_to_package_id: respondsTo } = opened.metadata
     return async (tx) => {
-      await contents.put(tx, {
-        agentId,
-        packageId,
-        threadId: thread.id,
-        direction: 'received',
-        object,
-        provenance: {
-          sender: { organization_id: from.organizationId, agent_id: from.agentId },
-          written_by: {
-            organization_id: opened.writtenBy.organizationId,
-            agent_id: opened.writtenBy.agentId,
-          },
-          signed_by_key: opened.senderKey.keyId,
-          signing_key_fingerprint: opened.senderKey.fingerprint,
-          accepted_at: opened.acceptedAt,
-          opened_at: openedAt.toISOString(),
-          log_conflict: opened.logConflict !== undefined,
-          receipts_sent: opened.receipts.map(({ state }) => state),
-          ...(respondsTo !== undefined && { responds_to: respondsTo }),
-          ...('boundaries' in object && { boundaries: object.boundaries }),
-        },
-        ...(retentionUntil && { retentionUntil }),
-      })
-      const receivedAt = openedAt.toISOString()
-      const policy = { agentId, packageId, organizationId: from.organizationId, object }
-      await keepReceivedPolicy(tx, policy, receivedAt)
-      await noteDeadline(tx, { agentId, packageId, threadId: thread.id, object, receivedAt })
+      await storeReceived(tx, { hosted, contents, opened, openedAt })
       await addInboxItem(tx, {
         agentId,
         packageId,
         threadId: thread.id,
         sequence: await sequenceOf(tx, agentId, key),
         contentType: object.object_type,
-        receivedAt,
+        receivedAt: openedAt.toISOString(),
       })
     }
   }
+}
+
+interface Received {
+  readonly hosted: HostedAgent
+  readonly contents: ContentStore
+  readonly opened: OpenedPackage
+  readonly openedAt: Date
+}
+
+/** Stores a received package with where it comes from and what its sender asked for. */
+export async function storeReceived(
+  tx: Transaction,
+  { hosted: { agentId, agent }, contents, opened, openedAt }: Received,
+): Promise<void> {
+  const { object, metadata, sentBy, writtenBy, senderKey, acceptedAt } = opened
+  const { retention_begins: begins } = agent.context.deployment.profile['O-51']
+  const retentionUntil = retentionEnd(object, { opened: openedAt, accepted: new Date(acceptedAt) }, begins)
+  const { responds_to_package_id: respondsTo } = metadata
+  const packageId = opened.resource.package_id
+  await contents.put(tx, {
+    agentId,
+    packageId,
+    threadId: opened.resource.thread_id,
+    direction: 'received',
+    object,
+    provenance: {
+      sender: { organization_id: sentBy.organizationId, agent_id: sentBy.agentId },
+      written_by: { organization_id: writtenBy.organizationId, agent_id: writtenBy.agentId },
+      signed_by_key: senderKey.keyId,
+      signing_key_fingerprint: senderKey.fingerprint,
+      accepted_at: acceptedAt,
+      opened_at: openedAt.toISOString(),
+      log_conflict: opened.logConflict !== undefined,
+      receipts_sent: opened.receipts.map(({ state }) => state),
+      ...(respondsTo !== undefined && { responds_to: respondsTo }),
+      ...('boundaries' in object && { boundaries: object.boundaries }),
+    },
+    ...(retentionUntil && { retentionUntil }),
+  })
+  const receivedAt = openedAt.toISOString()
+  const policy = { agentId, packageId, organizationId: sentBy.organizationId, object }
+  await keepReceivedPolicy(tx, policy, receivedAt)
+  await noteDeadline(tx, { agentId, packageId, threadId: opened.resource.thread_id, object, receivedAt })
 }

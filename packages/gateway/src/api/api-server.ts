@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { canonicalize } from '@agent-exchange/crypto'
 import { MEDIA_TYPE } from '@agent-exchange/protocol'
@@ -37,6 +38,8 @@ export interface ApiServerSettings {
   readonly log: { info(fields: object, message: string): void; error(fields: object, message: string): void }
   /** One span for each request. Undefined: tracing is off. */
   readonly tracing?: RequestSpans | undefined
+  /** The pages for people, at every address that is not one of the API. */
+  readonly desk?: { handle(request: IncomingMessage, response: ServerResponse): Promise<void> } | undefined
   /** Options of the listener: TLS and limits of connections. */
   readonly listener?: object
 }
@@ -77,7 +80,22 @@ export function createApiServer(settings: ApiServerSettings): FastifyInstance {
     reply.header('content-type', MEDIA_TYPE.json).send(description),
   )
   for (const id of GATEWAY_OPERATION_IDS) registerOperation(app, id, settings)
+  if (settings.desk) mountDesk(app, settings.desk)
   return app
+}
+
+/** Before Fastify reads a body: the desk reads forms itself, with limits of its own. */
+function mountDesk(app: FastifyInstance, desk: NonNullable<ApiServerSettings['desk']>): void {
+  app.route({
+    method: ['GET', 'HEAD', 'POST'],
+    url: '/*',
+    onRequest: async (request, reply) => {
+      if (request.url.startsWith('/api/')) return reply.callNotFound()
+      reply.hijack()
+      await desk.handle(request.raw, reply.raw)
+    },
+    handler: (_request, reply) => reply.callNotFound(),
+  })
 }
 
 function registerOperation(app: FastifyInstance, id: GatewayOperationId, settings: ApiServerSettings): void {

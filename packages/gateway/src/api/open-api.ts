@@ -16,7 +16,10 @@ import { rememberLastUse } from '../systems/last-use.ts'
 import { createApiServer, type ApiServerSettings } from './api-server.ts'
 import { deleteOldRequests } from './idempotent-requests.ts'
 
-export interface ApiSettings extends Pick<ApiServerSettings, 'publicUrl' | 'log' | 'listener' | 'tracing'> {
+export interface ApiSettings extends Pick<
+  ApiServerSettings,
+  'publicUrl' | 'log' | 'listener' | 'tracing' | 'desk'
+> {
   readonly db: Database
   readonly agents: HostedAgents
   readonly contents: ContentStore
@@ -39,7 +42,7 @@ const HOUR_SECONDS = 3_600
 
 /** The API for the company's systems with everything that it keeps. */
 export async function openApi(settings: ApiSettings): Promise<GatewayApi> {
-  const { db, agents, contents, clock, tokens, push, publicUrl, log, listener, tracing } = settings
+  const { db, agents, contents, clock, tokens, push, publicUrl, log, listener, tracing, desk } = settings
   const now = () => new Date(clock.now())
   const leases = await openLeaseWaiters(db)
   const lastUse = rememberLastUse(db)
@@ -49,6 +52,7 @@ export async function openApi(settings: ApiSettings): Promise<GatewayApi> {
     limits: createCallLimits(() => clock.monotonicMilliseconds()),
     publicUrl,
     log,
+    desk,
     ...(listener && { listener }),
     ...(tracing && { tracing }),
   })

@@ -25,6 +25,9 @@ import {
   type TracingConfig,
 } from '@agent-exchange/server/settings'
 import { readMail, type MailConfig } from './mail.ts'
+import type { SignOnConfig } from '@agent-exchange/server/sign-on'
+import type { DeskRole } from '@agent-exchange/desk'
+import { readDeskSignOn } from './desk-sign-on.ts'
 import { readPushHosts } from './push-hosts.ts'
 import { defaultOf, type VariableName } from './variables.ts'
 
@@ -47,6 +50,8 @@ export interface GatewayConfig extends MasterKeySettings {
   readonly tokens: { readonly issuer: string; readonly audience: string } | undefined
   /** Whose tokens the MCP server accepts. Undefined: there is none. */
   readonly mcp: { readonly issuer: string; readonly audience: string } | undefined
+  /** Sign-in of people. Undefined: they are invited by links. */
+  readonly signOn: SignOnConfig<DeskRole> | undefined
   /** Hosts that items may be pushed to. Empty: nothing is pushed. */
   readonly pushHosts: ReadonlySet<string>
   /** Undefined: keys of agents are in the database. */
@@ -87,6 +92,7 @@ export function readGatewayConfig(env: Environment): GatewayConfig {
       databaseUrl: 'AEX_GATEWAY_DATABASE_URL',
     }),
     ...readTokens(settings),
+    signOn: readDeskSignOn(settings),
     pushHosts: checked('AEX_GATEWAY_PUSH_HOSTS', readPushHosts) ?? new Set(),
     keyModule: readKeyModule(settings),
     mail: readMail(settings),

@@ -75,6 +75,27 @@ export const VARIABLES = [
     default: 'no MCP server',
   },
   {
+    name: 'AEX_GATEWAY_OIDC_ISSUER',
+    meaning: 'OpenID Connect issuer that signs people in to the desk',
+    default: 'people are invited (aex gateway person add)',
+  },
+  {
+    name: 'AEX_GATEWAY_OIDC_CLIENT_ID',
+    meaning: 'client of the desk at AEX_GATEWAY_OIDC_ISSUER; its redirect URI ends in /sign-in/oidc/callback',
+    default: 'none',
+  },
+  {
+    name: 'AEX_GATEWAY_OIDC_CLIENT_SECRET_FILE',
+    meaning: 'file with the secret of that client',
+    default: 'a public client (PKCE only)',
+  },
+  {
+    name: 'AEX_GATEWAY_OIDC_ROLES',
+    meaning:
+      'roles by group, as CLAIM:GROUP=ROLE,… such as groups:planning=planner,leads=approver,audit=auditor',
+    default: 'none',
+  },
+  {
     name: 'AEX_GATEWAY_PUSH_HOSTS',
     meaning:
       'hosts that items may be pushed to, separated by commas, each with its port where that is not the usual one',

@@ -23,6 +23,7 @@ import { withGatewayMasterKey, type GatewayConfig } from '../config/read-config.
 import type { ContentStore } from '../content/content-store.ts'
 import { openContentStore } from '../content/open-content-store.ts'
 import { retentionTask } from '../content/retention.ts'
+import { openDesk } from '../desk/open-desk.ts'
 import { listenForAdministration } from '../operations/admin-listener.ts'
 import { createGatewayMetrics } from '../operations/gateway-metrics.ts'
 import { openOperations, openRequestSpans } from '../operations/open-operations.ts'
@@ -103,8 +104,20 @@ export async function startGateway(
   }
   const { host, port, webhookPort, adminPort, publicUrl, tls, tokens, mcp, pushHosts } = config
   const tracing = await openRequestSpans(config.tracing, { log, metrics: metrics.registry }, cleanup)
+  const desk = openDesk({
+    db,
+    agents,
+    contents,
+    clock,
+    masterKey: config.masterKey,
+    publicUrl,
+    address: { host, port, tls: tls !== undefined, publicUrl },
+    signOn: config.signOn,
+    log,
+  })
   const api = cleanup.use(
     await openApi({
+      desk,
       db,
       agents,
       contents,
@@ -144,6 +157,8 @@ export async function startGateway(
       isModuleAway: () => moduleWatch?.isAway() === true,
     }),
   )
+  // Before the listener closes: it would wait for pages that update themselves.
+  cleanup.use(desk)
   const tasks = [
     ping,
     metrics.task,
@@ -154,6 +169,7 @@ export async function startGateway(
     ...api.tasks,
     ...operations.tasks,
     ...(moduleWatch ? [moduleWatch] : []),
+    ...desk.tasks,
   ]
   cleanup.use(startPeriodic(tasks, log))
   const webhooks = await listenForWebhooks(agents, { host, port: webhookPort, tls })

@@ -184,3 +184,11 @@ export const wrappedDrafts: WrappedRows = {
     return { rewrapped: rows.length, last: last && [last.agent_id, last.draft_id] }
   },
 }
+
+/** Changes whenever an open draft of the agent is added, decided about or closed. Nothing is decrypted. */
+export async function draftsVersion(db: Queries, agentId: string): Promise<string> {
+  const [row] = await db<{ version: string | null }[]>`
+    select md5(string_agg(draft_id || md5(sealed), ',' order by draft_id)) as version
+    from agent_draft where agent_id = ${agentId} and sent_at is null`
+  return row?.version ?? ''
+}

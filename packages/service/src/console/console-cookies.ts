@@ -1,11 +1,10 @@
-import { cookieHeader, cookieName, readCookie } from '@agent-exchange/web'
+import { cookieHeader, cookieName, readCookie, usesTls, type SiteAddress } from '@agent-exchange/web'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { usesTls, type ConsoleAddress } from './console-origins.ts'
 
 type CookieUse = 'session' | 'sign-in' | 'flash' | 'oidc'
 
 /** Without TLS, browsers share cookies between the ports of a host, so names carry the port. */
-export function createCookies(address: ConsoleAddress) {
+export function createCookies(address: SiteAddress) {
   const tls = usesTls(address)
   const nameOf = (use: CookieUse) => (tls ? `aex-${use}` : `aex-${use}-${address.port}`)
   return {

@@ -1,7 +1,8 @@
 import type { Sessions } from '../operator/sessions.ts'
 import type { OperatorDependencies } from '../operator/dependencies.ts'
-import type { SingleSignOn } from '../operator/single-sign-on.ts'
-import type { ConsoleAddress } from './console-origins.ts'
+import type { SingleSignOn } from '@agent-exchange/server/sign-on'
+import type { OperatorRole } from '../kernel/operator-roles.ts'
+import type { SiteAddress } from '@agent-exchange/web'
 
 export interface ConsoleDependencies {
   /** What `runRoute` needs. */
@@ -10,8 +11,8 @@ export interface ConsoleDependencies {
   /** Runs a sign-in unless its address has failed too often. */
   readonly limitSignIn: <T>(address: string | undefined, signIn: () => Promise<T>) => Promise<T>
   /** Undefined: operators sign in with tokens only. */
-  readonly signOn: SingleSignOn | undefined
+  readonly signOn: SingleSignOn<OperatorRole> | undefined
   /** 32 bytes that all replicas share: CSRF tokens and messages. */
   readonly key: Uint8Array
-  readonly address: ConsoleAddress
+  readonly address: SiteAddress
 }

@@ -1,5 +1,5 @@
+import { openCookie, sealCookie } from '@agent-exchange/web'
 import type { Flash } from './console-page.ts'
-import { openCookie, sealCookie } from './sealed-cookie.ts'
 
 const MAXIMUM_TEXT_CHARACTERS = 600
 

@@ -1,4 +1,11 @@
-import { EVENT_STREAM_HEADERS, originFault, readWebAssets, securityHeaders } from '@agent-exchange/web'
+import {
+  EVENT_STREAM_HEADERS,
+  originFault,
+  readWebAssets,
+  securityHeaders,
+  siteOrigins,
+  usesTls,
+} from '@agent-exchange/web'
 import type { FastifyInstance } from 'fastify'
 import { Problem } from '../kernel/problem.ts'
 import { asProblem, logFailure } from '../operator/failures.ts'
@@ -6,7 +13,6 @@ import { formReceiver } from '../operator/form-body.ts'
 import { OPERATOR_BASE_PATH } from '../operator/server.ts'
 import type { ConsoleDependencies } from './console-dependencies.ts'
 import { createCookies } from './console-cookies.ts'
-import { consoleOrigins, usesTls } from './console-origins.ts'
 import { ASSET_FOLDER } from './layout.ts'
 import { EVENTS_PATH } from './live-content.ts'
 import { createLiveEvents } from './live-events.ts'
@@ -20,7 +26,7 @@ const FORM = 'application/x-www-form-urlencoded'
 export function mountConsole(server: FastifyInstance, dependencies: ConsoleDependencies): void {
   const { address } = dependencies
   const headers = securityHeaders({ tls: usesTls(address) })
-  const origins = consoleOrigins(address)
+  const origins = siteOrigins(address)
   const assets = readWebAssets()
   void server.register((app, _options, done) => {
     const parts = { ...dependencies, assets, cookies: createCookies(address) }

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify'
+import { createSingleSignOn } from '@agent-exchange/server/sign-on'
 import type { Config } from '../config/index.ts'
 import type { OperatorDependencies } from '../operator/dependencies.ts'
 import { SESSION_LIMITS as limits } from '../operator/session-limits.ts'
 import { createSessions } from '../operator/sessions.ts'
 import { createSignInLimit } from '../operator/sign-in-limit.ts'
-import { createSingleSignOn } from '../operator/single-sign-on.ts'
 import { mountConsole } from './mount-console.ts'
 
 interface ConsoleSettings {

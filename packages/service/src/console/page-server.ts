@@ -8,6 +8,7 @@ import {
   type Notice,
   type RefusedForm,
   type WebAssets,
+  localPath,
 } from '@agent-exchange/web'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { hasRole, requireRole } from '../kernel/operator-roles.ts'
@@ -20,7 +21,6 @@ import { callApiAs } from './call-api.ts'
 import type { ConsoleCookies } from './console-cookies.ts'
 import type { ConsoleDependencies } from './console-dependencies.ts'
 import type { ConsoleCall, ConsolePage, Flash, PageAnswer, Watch } from './console-page.ts'
-import { localPath } from './console-origins.ts'
 import { fieldsOf } from './fields.ts'
 import { findPage } from './find-page.ts'
 import { flashCookie, readFlash } from './flash-cookie.ts'

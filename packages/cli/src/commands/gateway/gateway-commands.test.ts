@@ -172,3 +172,16 @@ test('a misspelt variable of the gateway is named, with the likely one', () => {
     'AEX_GATEWAY_PROT is not a variable of aex and has no effect. Did you mean AEX_GATEWAY_PORT?',
   ])
 })
+
+test('a person is invited by a link, gets another one, and is removed', async () => {
+  const added = await gateway('person', 'add', 'Ida Berg', '--role', 'planner,approver')
+  assert.match(added.stdout, /^Ida Berg has the role planner, approver\.\n {2}person {2}person_/u)
+  assert.match(added.stdout, / {2}link {4}http:\/\/127\.0\.0\.1:8090\/enter\?link=[\w-]{43} /u)
+  const [{ person_id: personId, roles }] = await document('person', 'list')
+  assert.deepEqual(roles, ['planner', 'approver'])
+  assert.match((await document('person', 'link', personId)).link, /\/enter\?link=/u)
+  assert.match((await gateway('person', 'add', 'X', '--role', 'owner')).stderr, /Use reader, planner/u)
+  assert.equal((await gateway('person', 'remove', personId)).code, 0)
+  assert.match((await gateway('person', 'remove', personId)).stderr, /no person_.* List people: /u)
+  assert.deepEqual(await document('person', 'list'), [])
+})

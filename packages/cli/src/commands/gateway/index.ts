@@ -13,6 +13,7 @@ import { gatewayKeyCommand } from './keys.ts'
 import { gatewayMasterKeyCommand } from './master-key.ts'
 import { gatewayMigrateCommand } from './migrate.ts'
 import { withGateway } from './opened-gateway.ts'
+import { gatewayPersonCommand } from './people.ts'
 import { gatewayPolicyCommand } from './policies.ts'
 import { gatewayPushCommand } from './push.ts'
 import { gatewayDelegationCommand } from './delegations.ts'
@@ -27,6 +28,7 @@ Examples:
   $ aex gateway agent add INVITATION --agent agent_planner
   $ aex gateway policy add policy.json --agent agent_planner
   $ aex gateway system add erp --agent agent_planner --may read,draft,send,inbox
+  $ aex gateway person add "Ida Berg" --role planner
   $ aex gateway serve
   $ AEX_GATEWAY_DATABASE_URL=postgres://… AEX_GATEWAY_MASTER_KEY_FILE=key aex gateway serve`
 
@@ -60,6 +62,7 @@ export function gatewayCommand(): Command {
     .addCommand(gatewaySystemCommand())
     .addCommand(gatewayPushCommand())
     .addCommand(gatewayHoldCommand())
+    .addCommand(gatewayPersonCommand())
     .addCommand(gatewayRuleCommand())
     .addCommand(gatewayDelegationCommand())
 }

@@ -1,9 +1,7 @@
-import { ExchangeError, type StoredDraft } from '@agent-exchange/sdk'
-import type { HostedAgent } from '../../agents/hosted-agent.ts'
-import { keepSent } from '../../content/keep-sent.ts'
-import { isCurrentPolicy } from '../../policies/agent-policies.ts'
+import { ExchangeError } from '@agent-exchange/sdk'
+import { sendStoredDraft } from '../../agents/send-stored-draft.ts'
 import { GatewayProblem } from '../../problems.ts'
-import { agentOf, type Answer, type ApiParts, type Handler } from '../call.ts'
+import { agentOf, type Answer, type Handler } from '../call.ts'
 import { shownCheck } from './check-draft.ts'
 
 /** Only a person can continue. An approval that does not count is none. */
@@ -20,11 +18,8 @@ export const sendDraft: Handler<'sendDraft'> = async (call) => {
   const before = await hosted.drafts.findSent(draftId)
   if (before) return sent(draftId, before)
   const draft = await hosted.drafts.get(draftId)
-  await requireCurrentPolicy(call.parts, hosted, draft)
   try {
-    const done = await hosted.drafts.send(draftId)
-    await keepSent(call.parts, hosted.agentId, draft)
-    return sent(draftId, done)
+    return sent(draftId, await sendStoredDraft(call.parts, hosted, draft))
   } catch (error) {
     if (!(error instanceof ExchangeError)) throw error
     if (WAITING.has(error.code))
@@ -45,21 +40,6 @@ export const sendDraft: Handler<'sendDraft'> = async (call) => {
       { cause: error },
     )
   }
-}
-
-/**
- * A draft keeps the policy that it was written under. If an administrator changed or removed that policy since, only a
- * person's approval of exactly this draft lets it out.
- */
-async function requireCurrentPolicy(
-  { db }: ApiParts,
-  { agentId }: HostedAgent,
-  { state, policy }: StoredDraft,
-): Promise<void> {
-  if (state === 'approved' || (await isCurrentPolicy(db, agentId, policy))) return
-  throw new GatewayProblem('policy_refused', {
-    reason: 'The policy of this draft was changed or removed. Draft it again.',
-  })
 }
 
 function sent(draftId: string, { packageId, threadId }: { packageId: string; threadId: string }): Answer {

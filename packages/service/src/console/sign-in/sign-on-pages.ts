@@ -1,5 +1,5 @@
 import { html, notice, type Html } from '@agent-exchange/web'
-import type { SignOnFault } from '../../operator/single-sign-on.ts'
+import type { SignOnFault } from '@agent-exchange/server/sign-on'
 
 export type ShownFault = SignOnFault | 'expired'
 

@@ -4,7 +4,7 @@ import { freePorts, startWorld, type World } from '@agent-exchange/testkit'
 import { parseRoles } from '../../config/operator-sign-on.ts'
 import { SESSION_LIMITS } from '../../operator/session-limits.ts'
 import { consoleClient, type ConsoleClient } from '../console-client.fixture.ts'
-import { CLIENT_ID, CLIENT_SECRET, startIdentityProvider } from './identity-provider.fixture.ts'
+import { CLIENT_ID, CLIENT_SECRET, startIdentityProvider } from '@agent-exchange/testkit/identity-provider'
 
 const [port = 0] = await freePorts(1)
 const origin = `http://127.0.0.1:${port}`

@@ -1,14 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { secondsAfter } from '@agent-exchange/server/clock'
-import type { Operator } from '../../kernel/operator-roles.ts'
+import { SignOnFailure, type SignOnChecks, type SingleSignOn } from '@agent-exchange/server/sign-on'
+import { localPath, openCookie, requestOrigin, sealCookie } from '@agent-exchange/web'
+import type { Operator, OperatorRole } from '../../kernel/operator-roles.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { SESSION_LIMITS } from '../../operator/session-limits.ts'
-import { SignOnFailure, type SignOnChecks, type SingleSignOn } from '../../operator/single-sign-on.ts'
-import { localPath, requestOrigin } from '../console-origins.ts'
+import { operatorOf } from '../../operator/signed-on-operator.ts'
 import { fieldsOf } from '../fields.ts'
 import { consolePage } from '../layout.ts'
 import type { PageServerParts } from '../page-server.ts'
-import { openCookie, sealCookie } from '../sealed-cookie.ts'
 import { signOnFaultContent, SIGN_ON_STATUS, signedOnContent, type ShownFault } from './sign-on-pages.ts'
 
 const CALLBACK = '/sign-in/oidc/callback'
@@ -23,7 +23,11 @@ interface Pending extends SignOnChecks {
 }
 
 /** Sign-in with the identity provider: out by one redirect, back by another. */
-export function mountSignOn(app: FastifyInstance, parts: PageServerParts, signOn: SingleSignOn): void {
+export function mountSignOn(
+  app: FastifyInstance,
+  parts: PageServerParts,
+  signOn: SingleSignOn<OperatorRole>,
+): void {
   const { address, assets, cookies, key, operator, sessions } = parts
   const { log, context } = operator
   let finishing = 0
@@ -64,7 +68,7 @@ export function mountSignOn(app: FastifyInstance, parts: PageServerParts, signOn
     if (finishing >= MAXIMUM_FINISHING) throw new Problem('rate_limited', { retry_after_seconds: 1 })
     finishing += 1
     try {
-      return await signOn.finish(answer, checks)
+      return operatorOf(await signOn.finish(answer, checks))
     } finally {
       finishing -= 1
     }

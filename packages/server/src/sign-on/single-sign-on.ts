@@ -1,6 +1,6 @@
 import type * as OpenIdClient from 'openid-client'
-import type { OperatorSignOnConfig, RoleMapping } from '../config/operator-sign-on.ts'
-import { hasRole, type Operator, type OperatorRole } from '../kernel/operator-roles.ts'
+import type { SignOnConfig } from './sign-on-settings.ts'
+import type { RoleMapping } from './role-mapping.ts'
 
 /** Why nobody was signed in. */
 export type SignOnFault = 'provider_unavailable' | 'refused_by_provider' | 'answer_invalid' | 'no_role'
@@ -22,26 +22,36 @@ export interface SignOnChecks {
   readonly verifier: string
 }
 
-export interface SingleSignOn {
+/** Whom the provider signed in. */
+export interface SignedOn<Role extends string> {
+  /** Only the provider can change it, and it never gives it to somebody else. */
+  readonly subject: string
+  /** Verified by the provider. */
+  readonly email?: string
+  /** What the person is called. The provider may let people choose it. */
+  readonly displayName?: string
+  /** Those of all groups. */
+  readonly roles: readonly [Role, ...Role[]]
+}
+
+export interface SingleSignOn<Role extends string> {
   readonly issuer: string
   /** Where to send the browser. */
   start(redirectUri: string): Promise<{ readonly url: string; readonly checks: SignOnChecks }>
   /** `answer` is the address that the provider sent the browser to. */
-  finish(answer: URL, checks: SignOnChecks): Promise<Operator>
+  finish(answer: URL, checks: SignOnChecks): Promise<SignedOn<Role>>
 }
 
 const SCOPE = 'openid email profile'
 const TIMEOUT_SECONDS = 10
 /** The metadata of the provider is read again after this time. */
 const METADATA_MS = 3_600_000
-const MAXIMUM_NAME_CHARACTERS = 200
-const NAME = /^[\x21-\x7e]+$/u
 
 /** OpenID Connect: authorization code with PKCE, state and nonce; the signature of the ID token is verified. */
-export function createSingleSignOn(
-  { issuer, clientId, clientSecret, roles }: OperatorSignOnConfig,
+export function createSingleSignOn<Role extends string>(
+  { issuer, clientId, clientSecret, roles }: SignOnConfig<Role>,
   monotonicMilliseconds: () => number,
-): SingleSignOn {
+): SingleSignOn<Role> {
   let known: { readonly configuration: Promise<OpenIdClient.Configuration>; readonly at: number } | undefined
 
   /** One discovery at a time; a failed one is tried again with the next sign-in. */
@@ -108,7 +118,7 @@ export function createSingleSignOn(
           isMissing && hasUserInfo
             ? await oidc.fetchUserInfo(configuration, tokens.access_token, String(claims['sub']))
             : {}
-        return operatorOf({ ...more, ...claims }, roles)
+        return signedOnAs({ ...more, ...claims }, roles)
       } catch (error) {
         throw toFailure(error, oidc)
       }
@@ -116,26 +126,28 @@ export function createSingleSignOn(
   }
 }
 
-/** Loaded on first use: most exchanges have no identity provider. */
+/** Loaded on first use: most installations have no identity provider. */
 const loadClient = () => import('openid-client')
 
 type Claims = Readonly<Record<string, unknown>>
 
-/** The highest role of all groups. The name is one that only the provider can change. */
-function operatorOf(claims: Claims, { claim, groups }: RoleMapping): Operator {
+function signedOnAs<Role extends string>(
+  claims: Claims,
+  { claim, groups }: RoleMapping<Role>,
+): SignedOn<Role> {
   const given = claimAt(claims, claim)
   const member = new Set(Array.isArray(given) ? given : [given])
-  const role = groups
-    .filter(({ group }) => group === '*' || member.has(group))
-    .map((each) => each.role)
-    .reduce<OperatorRole | undefined>((best, next) => {
-      return best !== undefined && hasRole({ name: '', role: best }, next) ? best : next
-    }, undefined)
-  if (role === undefined) throw new SignOnFailure('no_role')
-  const { sub, email, email_verified: isVerified } = claims
-  const name = isVerified === true && typeof email === 'string' && NAME.test(email) ? email : sub
-  if (typeof name !== 'string' || !NAME.test(name)) throw new SignOnFailure('answer_invalid')
-  return { name: `oidc:${name.slice(0, MAXIMUM_NAME_CHARACTERS)}`, role }
+  const found = groups.filter(({ group }) => group === '*' || member.has(group)).map(({ role }) => role)
+  const [first, ...others] = new Set(found)
+  if (first === undefined) throw new SignOnFailure('no_role')
+  const { sub, email, email_verified: isVerified, name } = claims
+  if (typeof sub !== 'string' || sub === '') throw new SignOnFailure('answer_invalid')
+  return {
+    subject: sub,
+    roles: [first, ...others],
+    ...(isVerified === true && typeof email === 'string' && { email }),
+    ...(typeof name === 'string' && name.trim() !== '' && { displayName: name.trim() }),
+  }
 }
 
 /** `realm_access.roles` is a member of a member. Own members only. */

@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto'
-import { equalsInConstantTime } from '@agent-exchange/web'
+import { equalsInConstantTime } from './constant-time.ts'
 
 const VALUE = /^([\w-]{1,3500})\.([\w-]{43})$/u
 
-/** A value in a cookie with a MAC: only this exchange can make one, and one purpose is never taken for another. */
+/** A value in a cookie with a MAC: only whoever has the key can make one, and one purpose is never taken for another. */
 export function sealCookie(key: Uint8Array, purpose: string, value: object): string {
   const body = Buffer.from(JSON.stringify(value)).toString('base64url')
   return `${body}.${macOf(key, purpose, body)}`

@@ -1,0 +1,242 @@
+import { DESK_ROLES, type DeskAnswer, type HostCall, type HostRoute } from '@agent-exchange/desk'
+import type { Database } from '@agent-exchange/database'
+import {
+  badge,
+  confirmation,
+  form,
+  html,
+  identifier,
+  notice,
+  relativeTime,
+  shortIdentifier,
+  table,
+  visible,
+  type Html,
+} from '@agent-exchange/web'
+import { listChanges } from '../people/administration-record.ts'
+import type { GatewaySessions } from '../people/desk-sessions.ts'
+import {
+  addPerson,
+  listPeople,
+  PeopleFailure,
+  removePerson,
+  renewLink,
+  type Invited,
+} from '../people/people.ts'
+import type { Person } from '../people/person-rows.ts'
+import { DESK_TEXTS } from './desk-texts.ts'
+
+interface AdministrationParts {
+  readonly db: Database
+  readonly now: () => Date
+  readonly sessions: GatewaySessions
+  readonly publicUrl: string
+}
+
+const actorOf = ({ person }: HostCall) => ({ kind: 'person', id: person.id }) as const
+const get = (path: string, navigation: string, handle: HostRoute['handle']): HostRoute => ({
+  method: 'GET',
+  path,
+  roles: ['administrator'],
+  navigation,
+  handle,
+})
+const post = (path: string, handle: HostRoute['handle']): HostRoute => ({
+  method: 'POST',
+  path,
+  roles: ['administrator'],
+  handle,
+})
+
+/** What an administrator sees and changes. Every change is an entry of the record. */
+export function administrationRoutes(parts: AdministrationParts): readonly HostRoute[] {
+  const { db, now, sessions } = parts
+  const show = (call: HostCall, state: PeopleState = {}) => peoplePage(parts, call, state)
+  /** What is refused is said on the page of the people. */
+  const invite = (work: (call: HostCall) => Promise<Invited>) => async (call: HostCall) => {
+    try {
+      return await show(call, { invited: await work(call) })
+    } catch (error) {
+      if (error instanceof PeopleFailure) return show(call, { problem: error.message })
+      throw error
+    }
+  }
+
+  return [
+    get('/people', DESK_TEXTS.people, (call) => show(call)),
+    post(
+      '/people',
+      invite((call) => {
+        const { fields } = call
+        const email = fields.get('email')?.trim() ?? ''
+        const roles = DESK_ROLES.filter((role) => fields.get(role) === 'on')
+        const name = fields.get('name') ?? ''
+        return addPerson(db, now(), { name, roles, ...(email !== '' && { email }) }, actorOf(call))
+      }),
+    ),
+    post(
+      '/people/:id/link',
+      invite((call) => renewLink(db, now(), call.id, actorOf(call))),
+    ),
+    post('/people/:id/remove', async (call) => {
+      await removePerson(db, now(), call.id, actorOf(call))
+      return { kind: 'redirect', to: '/people', done: 'person_removed' }
+    }),
+    get('/sessions', DESK_TEXTS.sessions, (call) => sessionPage(parts, call)),
+    post('/sessions/:id/end', async (call) => {
+      await sessions.end(call.id, actorOf(call))
+      return { kind: 'redirect', to: '/sessions', done: 'session_ended' }
+    }),
+    get('/record', DESK_TEXTS.record, (call) => recordPage(parts, call)),
+  ]
+}
+
+interface PeopleState {
+  readonly invited?: Invited
+  readonly problem?: string
+}
+
+async function peoplePage(
+  { db, publicUrl }: AdministrationParts,
+  call: HostCall,
+  { invited, problem }: PeopleState,
+): Promise<DeskAnswer> {
+  const people = await listPeople(db)
+  return {
+    kind: 'page',
+    title: DESK_TEXTS.people,
+    section: '/people',
+    ...(problem !== undefined && { status: 422 }),
+    main: html`${problem !== undefined && notice({ tone: 'bad', title: problem })}
+      ${
+        invited &&
+        notice({
+          tone: 'good',
+          title: DESK_TEXTS.linkOnce,
+          text: html`<code>${publicUrl}/enter?link=${invited.link}</code>`,
+        })
+      }
+      ${table({
+        caption: DESK_TEXTS.people,
+        hidesCaption: true,
+        columns: [
+          { title: 'Person' },
+          { title: 'Roles' },
+          { title: 'By' },
+          { title: 'Since' },
+          { title: '' },
+        ],
+        rows: people.map((person) => [
+          html`<bdi>${visible(person.name)}</bdi><br />
+            <span class="below">${visible(person.email ?? '')} ${shortIdentifier(person.id)}</span>`,
+          person.roles.map((role) => html`${badge('neutral', role)} `),
+          person.isOfProvider ? DESK_TEXTS.ofProvider : DESK_TEXTS.byInvitation,
+          relativeTime(new Date(person.addedAt), call.now),
+          personActions(person, call),
+        ]),
+        empty: { title: DESK_TEXTS.nobody, text: DESK_TEXTS.nobodyText },
+      })}
+      <h2>${DESK_TEXTS.addPerson}</h2>
+      ${form({
+        id: 'invite',
+        action: '/people',
+        csrfToken: call.csrfToken,
+        fields: [
+          { kind: 'text', name: 'name', label: DESK_TEXTS.name, isRequired: true, maxLength: 200 },
+          { kind: 'email', name: 'email', label: DESK_TEXTS.email, maxLength: 200 },
+          ...DESK_ROLES.map((role) => ({
+            kind: 'checkbox' as const,
+            name: role,
+            label: `${role}: ${DESK_TEXTS.rolesExplained[role]}`,
+          })),
+        ],
+        submit: { label: DESK_TEXTS.invite },
+      })}`,
+  }
+}
+
+function personActions({ id, isOfProvider }: Person, { csrfToken, person }: HostCall): Html {
+  return html`${
+    !isOfProvider &&
+    form({
+      id: `link-${id}`,
+      action: `/people/${id}/link`,
+      csrfToken,
+      fields: [],
+      submit: { label: DESK_TEXTS.newLink, tone: 'plain' },
+    })
+  }
+  ${
+    id !== person.id &&
+    confirmation({
+      summary: `${DESK_TEXTS.remove}…`,
+      explanation: DESK_TEXTS.removeExplained,
+      form: {
+        id: `remove-${id}`,
+        action: `/people/${id}/remove`,
+        csrfToken,
+        fields: [],
+        submit: { label: DESK_TEXTS.remove },
+      },
+    })
+  }`
+}
+
+async function sessionPage(
+  { sessions }: AdministrationParts,
+  { now, csrfToken }: HostCall,
+): Promise<DeskAnswer> {
+  const living = await sessions.list()
+  return {
+    kind: 'page',
+    title: DESK_TEXTS.sessions,
+    section: '/sessions',
+    main: table({
+      caption: DESK_TEXTS.sessions,
+      hidesCaption: true,
+      columns: [
+        { title: 'Person' },
+        { title: 'Signed in' },
+        { title: 'By' },
+        { title: 'Last page' },
+        { title: '' },
+      ],
+      rows: living.map(({ sessionId, personName, signedInBy, createdAt, lastSeenAt }) => [
+        html`<bdi>${visible(personName)}</bdi><br /><span class="below">${shortIdentifier(sessionId)}</span>`,
+        relativeTime(new Date(createdAt), now),
+        signedInBy,
+        relativeTime(new Date(lastSeenAt), now),
+        form({
+          id: `end-${sessionId}`,
+          action: `/sessions/${sessionId}/end`,
+          csrfToken,
+          fields: [],
+          submit: { label: DESK_TEXTS.endSession, tone: 'plain' },
+        }),
+      ]),
+      empty: { title: DESK_TEXTS.noSession, text: DESK_TEXTS.noSessionText },
+    }),
+  }
+}
+
+async function recordPage({ db }: AdministrationParts, { now }: HostCall): Promise<DeskAnswer> {
+  const [entries, people] = await Promise.all([listChanges(db), listPeople(db)])
+  const names = new Map(people.map(({ id, name }) => [id, name]))
+  return {
+    kind: 'page',
+    title: DESK_TEXTS.record,
+    section: '/record',
+    main: table({
+      caption: DESK_TEXTS.record,
+      hidesCaption: true,
+      columns: [{ title: 'When' }, { title: 'Who' }, { title: 'What' }, { title: 'Details' }],
+      rows: entries.map(({ at, actor, action, target, details }) => [
+        relativeTime(new Date(at), now),
+        html`<bdi>${visible(names.get(actor.id) ?? `${actor.kind} ${actor.id}`)}</bdi>`,
+        html`${action.replaceAll('.', ' ')} ${identifier(target)}`,
+        html`<bdi>${visible(JSON.stringify(details))}</bdi>`,
+      ]),
+      empty: { title: DESK_TEXTS.noRecord, text: DESK_TEXTS.noRecordText },
+    }),
+  }
+}

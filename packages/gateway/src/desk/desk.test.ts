@@ -1,0 +1,218 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, test } from 'node:test'
+import type { DeskRole } from '@agent-exchange/desk'
+import { runningClock } from '@agent-exchange/testkit'
+import { CLIENT_ID, CLIENT_SECRET, startIdentityProvider } from '@agent-exchange/testkit/identity-provider'
+import { memoryContents } from '../api/memory-contents.fixture.ts'
+import { parseDeskRoles } from '../config/desk-sign-on.ts'
+import { listChanges } from '../people/administration-record.ts'
+import { ABSOLUTE_MS, IDLE_MS, LINK_VALID_MS } from '../people/people-limits.ts'
+import { addPerson, removePerson } from '../people/people.ts'
+import { gatewayDatabase } from '../stores/gateway-database.fixture.ts'
+import { deskVisitor } from './desk-visitor.fixture.ts'
+import { openDesk } from './open-desk.ts'
+
+const command = { kind: 'command', id: 'root' } as const
+const database = await gatewayDatabase()
+const { db } = database
+const clock = runningClock()
+const server = createServer()
+server.listen(0, '127.0.0.1')
+await once(server, 'listening')
+const { port } = server.address() as AddressInfo
+const origin = `http://127.0.0.1:${port}`
+const provider = await startIdentityProvider([`${origin}/sign-in/oidc/callback`])
+const logged: string[] = []
+const write = (fields: object, message: string) => void logged.push(JSON.stringify({ ...fields, message }))
+const desk = openDesk({
+  db,
+  clock,
+  agents: { list: () => [], find: () => undefined },
+  contents: memoryContents(),
+  masterKey: new Uint8Array(32).fill(7),
+  publicUrl: origin,
+  address: { host: '127.0.0.1', port, tls: false, publicUrl: origin },
+  signOn: {
+    issuer: provider.issuer,
+    clientId: CLIENT_ID,
+    clientSecret: CLIENT_SECRET,
+    roles: parseDeskRoles('groups:planning=planner,leads=approver,admins=administrator'),
+  },
+  log: { warn: write, error: write },
+})
+server.on('request', (request, response) => void desk.handle(request, response))
+after(async () => {
+  desk[Symbol.dispose]()
+  server.closeAllConnections()
+  server.close()
+  await provider[Symbol.asyncDispose]()
+  await database[Symbol.asyncDispose]()
+})
+
+const now = () => new Date(clock.now())
+const invite = async (name: string, ...roles: DeskRole[]) => addPerson(db, now(), { name, roles }, command)
+async function signedIn(name: string, ...roles: DeskRole[]) {
+  const { link, personId } = await invite(name, ...roles)
+  const visitor = deskVisitor(origin)
+  assert.equal((await visitor.enter(link)).status, 303)
+  return { ...visitor, personId }
+}
+
+test('an invited person signs in by the link, once, and signs out', async () => {
+  const { link } = await invite('Ida Berg', 'planner')
+  const ida = deskVisitor(origin)
+  assert.equal((await ida.get('/')).status, 401)
+  await ida.get(`/enter?link=${link}`)
+  await ida.get(`/enter?link=${link}`)
+  const entered = await ida.enter(link)
+  assert.equal(entered.headers.get('location'), '/')
+  assert.match(entered.headers.getSetCookie().join(), /HttpOnly; SameSite=Strict/u)
+  const page = await ida.get('/')
+  assert.equal(page.status, 200)
+  assert.match(page.text, /Ida Berg.*planner/su)
+  assert.match(page.headers.get('content-security-policy') ?? '', /default-src 'none'/u)
+  assert.equal((await deskVisitor(origin).enter(link)).status, 410)
+  const [token] = [...ida.cookies.values()]
+  const stored = JSON.stringify(await db`select t::text from desk_session t`)
+  assert.ok(!stored.includes(token ?? 'x') && !stored.includes(link), 'secrets are hashes')
+  assert.equal((await ida.post('/sign-out')).status, 303)
+  ida.cookies.set(`aex-desk-${port}`, token ?? '')
+  assert.equal((await ida.get('/')).status, 401, 'the cookie of an ended session is worth nothing')
+})
+
+test('links and sessions end: by age, without use, with a newer link, with the person', async () => {
+  const late = await invite('Late', 'reader')
+  clock.advance(LINK_VALID_MS / 1_000 + 1)
+  assert.equal((await deskVisitor(origin).enter(late.link)).status, 410)
+  const idle = await signedIn('Idle', 'reader')
+  const busy = await signedIn('Busy', 'reader')
+  const removed = await signedIn('Removed', 'reader')
+  assert.equal(await removePerson(db, now(), removed.personId, command), true)
+  assert.equal((await removed.get('/')).status, 401)
+  for (let spent = 0; spent < ABSOLUTE_MS - IDLE_MS; spent += IDLE_MS / 2) {
+    clock.advance(IDLE_MS / 2_000)
+    assert.equal((await busy.get('/')).status, 200)
+  }
+  assert.equal((await idle.get('/')).status, 401)
+  clock.advance(IDLE_MS / 1_000)
+  assert.match((await busy.get('/')).text, /Your session has ended/u)
+})
+
+test('an administrator invites, ends sessions and removes people, and all of it is recorded', async () => {
+  const admin = await signedIn('Ada', 'administrator')
+  const page = await admin.get('/people')
+  assert.equal(page.status, 200)
+  assert.equal((await admin.post('/people', { name: ' ', reader: 'on' })).status, 422)
+  assert.match((await admin.post('/people', { name: 'Kim' })).text, /at least one role/u)
+  const made = await admin.post('/people', { name: '<b>Kim</b>', approver: 'on', auditor: 'on' })
+  assert.match(made.text, /&lt;b&gt;Kim/u)
+  const [, link = ''] = /enter\?link=([\w-]{43})/u.exec(made.text) ?? []
+  const kim = deskVisitor(origin)
+  assert.equal((await kim.enter(link)).status, 303)
+  assert.match((await kim.get('/')).text, /approver, auditor/u)
+  assert.equal((await kim.get('/people')).status, 403)
+  assert.doesNotMatch((await kim.get('/')).text, /href="\/people"/u)
+  const [, session = ''] =
+    /Kim.*?\/sessions\/(session_[\w-]+)\/end/su.exec((await admin.get('/sessions')).text) ?? []
+  assert.equal((await admin.post(`/sessions/${session}/end`)).status, 303)
+  assert.equal((await kim.get('/')).status, 401)
+  const [entry] = await db<{ person_id: string }[]>`select person_id from person where name = '<b>Kim</b>'`
+  const kimId = entry?.person_id ?? ''
+  await admin.get('/people')
+  const [, again = ''] =
+    /enter\?link=([\w-]{43})/u.exec((await admin.post(`/people/${kimId}/link`)).text) ?? []
+  assert.equal((await admin.post(`/people/${kimId}/remove`)).status, 303)
+  assert.equal((await kim.enter(again)).status, 410)
+  const changes = (await listChanges(db, 10)).filter(({ actor }) => actor.id === admin.personId)
+  assert.deepEqual(
+    changes.map(({ action }) => action),
+    ['person.remove', 'person.link', 'session.end', 'person.add', 'session.start'],
+  )
+  assert.match((await admin.get('/record')).text, /person remove/u)
+  await assert.rejects(
+    Promise.resolve(db`delete from administration_record`),
+    /append-only|append only|refuse/iu,
+  )
+})
+
+test('forms of other sites, other sessions and without a token change nothing', async () => {
+  const admin = await signedIn('Eva', 'administrator')
+  await admin.get('/people')
+  assert.equal((await admin.post('/people', { csrf_token: 'x', name: 'Mallory', reader: 'on' })).status, 403)
+  const { link } = await invite('Nora', 'reader')
+  const body = new URLSearchParams({ link })
+  const other = await fetch(`${origin}/enter`, {
+    method: 'POST',
+    body,
+    headers: { origin: 'https://evil.example' },
+  })
+  assert.equal(other.status, 403)
+  assert.equal((await deskVisitor(origin).enter(link)).status, 303, 'the link was not used up')
+})
+
+/** Follows the provider's redirects, with its cookies, until it sends the browser back. */
+async function passProvider(start: string): Promise<string> {
+  const jar = deskVisitor(new URL(start).origin)
+  let address = start
+  for (let step = 0; step < 10 && !address.startsWith(origin); step++) {
+    const next = (await jar.get(address)).headers.get('location')
+    assert.ok(next)
+    address = new URL(next, address).href
+  }
+  return address
+}
+
+async function signOn(visitor: ReturnType<typeof deskVisitor>, next = '/') {
+  const left = await visitor.get(`/sign-in/oidc?next=${encodeURIComponent(next)}`)
+  assert.equal(left.status, 303)
+  return visitor.get(await passProvider(left.headers.get('location') ?? ''))
+}
+
+test('a person signs in with the company account, with the roles of the groups at each sign-in', async () => {
+  provider.setPerson({
+    sub: 'u-1',
+    email: 'ida@acme.example',
+    email_verified: true,
+    groups: ['planning', 'leads'],
+  })
+  const ida = deskVisitor(origin)
+  assert.match((await ida.get('/drafts')).text, /sign-in\/oidc\?next=%2Fdrafts/u)
+  const back = await signOn(ida, '/drafts')
+  assert.equal(back.status, 200)
+  assert.equal(back.headers.get('refresh'), '0; url=/drafts')
+  assert.match((await ida.get('/')).text, /ida@acme\.example.*planner, approver/su)
+  provider.setPerson({ sub: 'u-1', email: 'ida@acme.example', email_verified: true, groups: ['planning'] })
+  const again = deskVisitor(origin)
+  await signOn(again)
+  assert.doesNotMatch((await ida.get('/')).text, /approver/u, 'a lost group counts in every session')
+  const rows = await db<{ person_id: string }[]>`select person_id from person where subject = 'u-1'`
+  assert.equal(rows.length, 1)
+  await removePerson(db, now(), rows[0]?.person_id ?? '', command)
+  assert.match((await signOn(deskVisitor(origin))).text, /You were removed/u)
+})
+
+test('a sign-in without a role, of another browser, or replayed is refused, and nothing secret is logged', async () => {
+  provider.setPerson({ sub: 'u-2', groups: ['strangers'] })
+  const refused = await signOn(deskVisitor(origin))
+  assert.equal(refused.status, 403)
+  assert.match(refused.text, /none of your groups has a role/u)
+  provider.setPerson({ sub: 'u-3', groups: ['admins'] })
+  const victim = deskVisitor(origin)
+  const left = await victim.get('/sign-in/oidc')
+  const back = await passProvider(left.headers.get('location') ?? '')
+  assert.equal((await deskVisitor(origin).get(back)).status, 403, 'another browser')
+  const swapped = new URL(back)
+  swapped.searchParams.set('state', 'forged')
+  const other = deskVisitor(origin)
+  await other.get('/sign-in/oidc')
+  assert.match((await other.get(swapped.href)).text, /not valid/u)
+  assert.equal((await victim.get(back)).status, 200)
+  assert.equal((await victim.get(back)).status, 403, 'a replay')
+  const evil = await deskVisitor(origin).get('/sign-in?next=https://evil.example')
+  assert.doesNotMatch(evil.text, /evil\.example/u)
+  const code = new URL(back).searchParams.get('code') ?? 'none'
+  assert.ok(!logged.join('\n').includes(code))
+})

@@ -1,0 +1,181 @@
+import {
+  CONTENT_ROLES,
+  endingKeysOf,
+  hasOneOf,
+  threadsOfInbox,
+  type DeskAgent,
+  type DeskPerson,
+} from '@agent-exchange/desk'
+import type { Database } from '@agent-exchange/database'
+import type { PolicyEnvelope } from '@agent-exchange/protocol'
+import { ExchangeError, type Drafts, type StoredDraft } from '@agent-exchange/sdk'
+import { readPending } from '@agent-exchange/sdk/internal/node'
+import { skillOf, type HostedAgent } from '../agents/hosted-agent.ts'
+import { storeReceived } from '../agents/receive-package.ts'
+import { sendStoredDraft } from '../agents/send-stored-draft.ts'
+import { listDecisions } from '../approvals/decision-rows.ts'
+import { personsWhoDrafted, recordAuthor } from '../approvals/draft-authors.ts'
+import { recordAccess } from '../content/access-record.ts'
+import type { ContentStore } from '../content/content-store.ts'
+import { listPolicies } from '../policies/agent-policies.ts'
+import { openPostgresInbox } from '../stores/inbox.ts'
+import { draftsVersion } from '../stores/draft-store.ts'
+import { MAXIMUM_WAITING } from './desk-limits.ts'
+import { GatewayProblem } from '../problems.ts'
+
+export interface DeskParts {
+  readonly db: Database
+  readonly contents: ContentStore
+  readonly now: () => Date
+}
+
+const PURPOSE = 'read at the desk'
+
+/** An agent of the gateway as one person sees it: whatever the person reads is an entry of the access record. */
+export function gatewayDeskAgent(parts: DeskParts, hosted: HostedAgent, person: DeskPerson): DeskAgent {
+  const { db, contents, now } = parts
+  const { agent, agentId } = hosted
+  const inbox = openPostgresInbox(db, agentId)
+
+  /** The table of routes refuses it already. This holds for whatever page comes later. */
+  function requireContentRole(): void {
+    if (!hasOneOf(person, CONTENT_ROLES)) throw new ExchangeError('content_unavailable')
+  }
+
+  const noteRead = (threadId: string, packageId: string) =>
+    db.begin((tx) =>
+      recordAccess(tx, {
+        at: now().toISOString(),
+        agentId,
+        threadId,
+        packageId,
+        action: 'read',
+        actor: { kind: 'person', id: person.id },
+        purpose: PURPOSE,
+      }),
+    )
+
+  const packageOf = (packageId: string, signal?: AbortSignal) =>
+    agent.context.connection.call('getPackage', {
+      path: { package_id: packageId },
+      ...(signal && { signal }),
+    })
+
+  /** From the store of the gateway. Undefined: the gateway has no copy, for example because opening it failed. */
+  async function readStored(packageId: string, purpose = PURPOSE) {
+    requireContentRole()
+    const stored = await contents.read({ kind: 'person', id: person.id, purpose }, agentId, packageId)
+    // Its retention has ended. The exchange may still have the ciphertext, but nobody opens it again.
+    if (stored === 'gone') throw new ExchangeError('content_unavailable')
+    return stored
+  }
+
+  async function readUnstored(packageId: string) {
+    const { thread_id: threadId } = await packageOf(packageId)
+    await noteRead(threadId, packageId)
+    return agent.open(packageId, { receipts: 'none' })
+  }
+
+  async function seen<T extends { readonly draft: StoredDraft }>(work: Promise<T>): Promise<T> {
+    requireContentRole()
+    const { draft, ...rest } = await work
+    await noteRead(draft.threadId, draft.packageId)
+    return { draft, ...rest } as T
+  }
+
+  const drafts: Drafts = {
+    ...hosted.drafts,
+    get: async (draftId) => (await seen(hosted.drafts.get(draftId).then((draft) => ({ draft })))).draft,
+    async create(input) {
+      const draft = await hosted.drafts.create(input)
+      await recordAuthor(db, { agentId, draftId: draft.draftId, author: { kind: 'person', id: person.id } })
+      return draft
+    },
+    evaluate: (draftId, options) => seen(hosted.drafts.evaluate(draftId, options)),
+    async send(draftId, options) {
+      const draft = await hosted.drafts.get(draftId)
+      return sendStoredDraft(parts, hosted, draft, options).catch((error: unknown) => {
+        if (error instanceof GatewayProblem) throw new ExchangeError('policy_refused', { cause: error })
+        throw error
+      })
+    },
+  }
+
+  return {
+    identity: agent.identity,
+    get profile() {
+      return agent.context.deployment.profile
+    },
+    names: async () => ({}),
+    defaultPolicy: async (organizationId) => policyFor(await listPolicies(db, agentId), organizationId),
+    defaultSkill: async () => skillOf(hosted),
+    // The instance that leads polls all the time.
+    fetchEvents: async () => undefined,
+    summary: async () => ({ inbox: await inbox.position(), drafts: await draftsVersion(db, agentId) }),
+    async waiting() {
+      const [{ forPerson, sealed, setAside }, endingKeys] = await Promise.all([
+        readPending(hosted.drafts, hosted.outbox, inbox),
+        endingKeysOf(agent),
+      ])
+      const forThem = await draftsFor(db, person, agentId, forPerson)
+      return { drafts: forThem, sealed: sealed.length, setAside, endingKeys }
+    },
+    threads: (limit) => threadsOfInbox(inbox, limit),
+    async isKnownThread(threadId) {
+      return (await contents.list(agentId, { threadId, limit: 1 })).length > 0
+    },
+    thread: agent.thread,
+    package: packageOf,
+    read: async (packageId) => (await readStored(packageId)) ?? readUnstored(packageId),
+    async open(packageId, options) {
+      if (options?.receipts !== 'none') {
+        requireContentRole()
+        const { thread_id: threadId } = await packageOf(packageId)
+        await noteRead(threadId, packageId)
+        const opened = await agent.open(packageId, options)
+        await db.begin((tx) => storeReceived(tx, { hosted, contents, opened, openedAt: now() }))
+        return opened
+      }
+      return (await readStored(packageId))
+        ? agent.open(packageId, { receipts: 'none' })
+        : readUnstored(packageId)
+    },
+    revoke: (packageId, input) => agent.revoke(packageId, input),
+    async evidence(subject, { disclose = [] } = {}) {
+      // Whoever gets the capsule can read these packages.
+      if (disclose.length > 0) requireContentRole()
+      for (const packageId of disclose) await readStored(packageId, 'disclosed to an auditor')
+      return agent.capsule(subject, { waitMs: 0, disclose })
+    },
+    drafts,
+    async decide() {
+      throw new ExchangeError('approver_missing')
+    },
+  }
+}
+
+/** The policy under which people write to an organization: the first that permits it. */
+const policyFor = (policies: readonly PolicyEnvelope[], organizationId: string | undefined) =>
+  policies.find(
+    ({ allowed_recipients: allowed }) => organizationId === undefined || allowed.includes(organizationId),
+  )
+
+/** Drafts that this person may decide about: those of other people, which the person has not decided about yet. */
+async function draftsFor(
+  db: Database,
+  person: DeskPerson,
+  agentId: string,
+  waiting: readonly StoredDraft[],
+): Promise<readonly StoredDraft[]> {
+  if (!person.roles.includes('approver')) return []
+  const isFor = await Promise.all(
+    waiting.slice(0, MAXIMUM_WAITING).map(async ({ draftId }) => {
+      const [drafters, decisions] = await Promise.all([
+        personsWhoDrafted(db, agentId, draftId),
+        listDecisions(db, agentId, draftId),
+      ])
+      return !drafters.includes(person.id) && !decisions.some(({ personId }) => personId === person.id)
+    }),
+  )
+  return waiting.filter((_draft, index) => isFor[index])
+}

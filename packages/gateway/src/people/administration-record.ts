@@ -1,0 +1,51 @@
+import type { Queries, Transaction } from '@agent-exchange/database'
+import { MAXIMUM_LISTED } from './people-limits.ts'
+
+/** Owner of the table administration_record, which the database lets nobody change. */
+
+/** Who changed something: a person at the desk, or whoever runs commands on the machine of the gateway. */
+export interface Actor {
+  readonly kind: 'person' | 'command' | 'gateway'
+  readonly id: string
+}
+
+export interface AdministrationEntry {
+  readonly at: string
+  readonly actor: Actor
+  /** Such as person.add or session.end. */
+  readonly action: `${string}.${string}`
+  /** The id of what was changed. */
+  readonly target: string
+  /** Without content and without secrets. */
+  readonly details?: Readonly<Record<string, unknown>>
+}
+
+export async function recordChange(tx: Transaction, entry: AdministrationEntry): Promise<void> {
+  const { at, actor, action, target, details = {} } = entry
+  await tx`
+    insert into administration_record (at, actor_kind, actor_id, action, target, details)
+    values (${at}, ${actor.kind}, ${actor.id}, ${action}, ${target}, ${JSON.stringify(details)})`
+}
+
+/** Newest first. */
+export async function listChanges(db: Queries, limit = MAXIMUM_LISTED): Promise<AdministrationEntry[]> {
+  const rows = await db<AdministrationRow[]>`
+    select at, actor_kind, actor_id, action, target, details from administration_record
+    order by number desc limit ${Math.min(limit, MAXIMUM_LISTED)}`
+  return rows.map(({ at, actor_kind, actor_id, action, target, details }) => ({
+    at,
+    actor: { kind: actor_kind, id: actor_id },
+    action,
+    target,
+    details: JSON.parse(details) as Record<string, unknown>,
+  }))
+}
+
+interface AdministrationRow {
+  readonly at: string
+  readonly actor_kind: Actor['kind']
+  readonly actor_id: string
+  readonly action: AdministrationEntry['action']
+  readonly target: string
+  readonly details: string
+}

@@ -1,0 +1,169 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import type { Database, Transaction } from '@agent-exchange/database'
+import type { DeskRole, DeskSession, DeskSessions } from '@agent-exchange/desk'
+import { recordChange, type Actor } from './administration-record.ts'
+import {
+  ABSOLUTE_MS,
+  IDLE_MS,
+  KEPT_MS,
+  MAXIMUM_NAME_CHARACTERS,
+  MAXIMUM_SESSIONS_OF_PERSON,
+  TOUCH_MS,
+} from './people-limits.ts'
+import { deleteOldLinks, useLink } from './person-links.ts'
+import { findPerson, listPersonRows, savePersonOfProvider, type Person } from './person-rows.ts'
+import {
+  deleteOldSessions,
+  endOldest,
+  endOne,
+  findByToken,
+  insertSession,
+  listLiving,
+  setAgent,
+  touch,
+  type SignedInBy,
+} from './session-rows.ts'
+
+const TOKEN_BYTES = 32
+const TOKEN = /^[\w-]{43}$/u
+
+/** Whom the identity provider signed in. */
+export interface ProviderPerson {
+  readonly issuer: string
+  readonly subject: string
+  readonly name: string
+  readonly email?: string
+  readonly roles: readonly DeskRole[]
+}
+
+export interface ListedSession {
+  readonly sessionId: string
+  readonly personId: string
+  readonly personName: string
+  readonly signedInBy: SignedInBy
+  readonly createdAt: string
+  readonly lastSeenAt: string
+}
+
+/** Sessions of the desk, which all instances of a gateway share. Each sign-in returns a new token for the cookie. */
+export interface GatewaySessions extends DeskSessions {
+  /** Undefined if the link is unknown, used or too old, or its person was removed. */
+  signInWithLink(secret: string): Promise<string | undefined>
+  /** Undefined if the person was removed here. */
+  signInWithProvider(person: ProviderPerson): Promise<string | undefined>
+  /** After the passkey was verified. Undefined if the person was removed. */
+  signInWithPasskey(personId: string): Promise<string | undefined>
+  chooseAgent(session: DeskSession, agentId: string): Promise<void>
+  /** False if the session had ended. */
+  end(sessionId: string, actor: Actor): Promise<boolean>
+  list(): Promise<readonly ListedSession[]>
+  /** Deletes what ended long ago. */
+  cleanUp(): Promise<void>
+}
+
+export function openDeskSessions({ db, now }: { db: Database; now: () => Date }): GatewaySessions {
+  const alive = () => ({
+    now: now().toISOString(),
+    seenAfter: new Date(now().getTime() - IDLE_MS).toISOString(),
+  })
+
+  /** Signing in always makes a new token, so none can be fixed beforehand. */
+  async function start(tx: Transaction, { id }: Pick<Person, 'id'>, by: SignedInBy): Promise<string> {
+    const token = randomBytes(TOKEN_BYTES).toString('base64url')
+    const at = now()
+    const session = {
+      session_id: `session_${randomUUID()}`,
+      person_id: id,
+      signed_in_by: by,
+      created_at: at.toISOString(),
+      expires_at: new Date(at.getTime() + ABSOLUTE_MS).toISOString(),
+    }
+    await insertSession(tx, session, hashOf(token))
+    await endOldest(tx, id, MAXIMUM_SESSIONS_OF_PERSON, at.toISOString())
+    await recordChange(tx, {
+      at: at.toISOString(),
+      actor: { kind: 'person', id },
+      action: 'session.start',
+      target: session.session_id,
+      details: { signed_in_by: by },
+    })
+    return token
+  }
+
+  return {
+    async find(token, { isActivity }) {
+      if (token === undefined || !TOKEN.test(token)) return undefined
+      const row = await findByToken(db, hashOf(token), alive())
+      const person = row && (await findPerson(db, row.person_id))
+      if (!row || !person) return undefined
+      const at = now()
+      if (isActivity && at.getTime() - Date.parse(row.last_seen_at) >= TOUCH_MS)
+        await touch(db, row.session_id, at.toISOString())
+      return {
+        id: row.session_id,
+        person,
+        signedInAt: row.created_at,
+        ...(row.agent_id !== null && { agentId: row.agent_id }),
+      }
+    },
+
+    signInWithLink: (secret) =>
+      db.begin(async (tx) => {
+        const personId = await useLink(tx, secret, now())
+        const person = personId === undefined ? undefined : await findPerson(tx, personId)
+        return person && start(tx, person, 'link')
+      }),
+
+    signInWithProvider: ({ issuer, subject, name, email, roles }) =>
+      db.begin(async (tx) => {
+        const row = {
+          id: `person_${randomUUID()}`,
+          name: name.slice(0, MAXIMUM_NAME_CHARACTERS),
+          roles,
+          addedAt: now().toISOString(),
+          ...(email !== undefined && { email: email.slice(0, MAXIMUM_NAME_CHARACTERS) }),
+        }
+        const person = await savePersonOfProvider(tx, row, { issuer, subject })
+        return person && start(tx, person, 'provider')
+      }),
+
+    signInWithPasskey: (personId) =>
+      db.begin(async (tx) => {
+        const person = await findPerson(tx, personId)
+        return person && start(tx, person, 'passkey')
+      }),
+
+    chooseAgent: ({ id }, agentId) => setAgent(db, id, agentId),
+
+    end: (sessionId, actor) =>
+      db.begin(async (tx) => {
+        const at = now().toISOString()
+        const personId = await endOne(tx, sessionId, at)
+        if (personId === undefined) return false
+        const details = { person: personId }
+        await recordChange(tx, { at, actor, action: 'session.end', target: sessionId, details })
+        return true
+      }),
+
+    async list() {
+      const [rows, people] = await Promise.all([listLiving(db, alive()), listPersonRows(db)])
+      const names = new Map(people.map(({ id, name }) => [id, name]))
+      return rows.map((row) => ({
+        sessionId: row.session_id,
+        personId: row.person_id,
+        personName: names.get(row.person_id) ?? row.person_id,
+        signedInBy: row.signed_in_by,
+        createdAt: row.created_at,
+        lastSeenAt: row.last_seen_at,
+      }))
+    },
+
+    async cleanUp() {
+      const before = new Date(now().getTime() - KEPT_MS).toISOString()
+      await deleteOldSessions(db, before)
+      await deleteOldLinks(db, before)
+    },
+  }
+}
+
+const hashOf = (token: string) => createHash('sha256').update(token).digest()

@@ -1,0 +1,87 @@
+import type { Queries, Transaction } from '@agent-exchange/database'
+import { DESK_ROLES, type DeskPerson, type DeskRole } from '@agent-exchange/desk'
+import { MAXIMUM_LISTED } from './people-limits.ts'
+
+/** Owner of the table person. */
+
+export interface Person extends DeskPerson {
+  readonly addedAt: string
+  /** Whether the identity provider says who it is and which roles it has. */
+  readonly isOfProvider: boolean
+}
+
+interface PersonRow {
+  readonly person_id: string
+  readonly name: string
+  readonly email: string | null
+  readonly roles: readonly string[]
+  readonly issuer: string | null
+  readonly added_at: string
+}
+
+export const isDeskRole = (text: string): text is DeskRole => DESK_ROLES.some((role) => role === text)
+
+const toPerson = (row: PersonRow): Person => ({
+  id: row.person_id,
+  name: row.name,
+  ...(row.email !== null && { email: row.email }),
+  roles: row.roles.filter(isDeskRole),
+  addedAt: row.added_at,
+  isOfProvider: row.issuer !== null,
+})
+
+export async function insertPerson(
+  tx: Transaction,
+  { id, name, email = null, roles, addedAt }: NewPersonRow,
+  maximum: number,
+): Promise<boolean> {
+  const { count } = await tx`
+    insert into person (person_id, name, email, roles, added_at)
+    select ${id}, ${name}, ${email}, ${[...roles]}, ${addedAt}
+    where (select count(*) from person where removed_at is null) < ${maximum}`
+  return count > 0
+}
+
+export interface NewPersonRow {
+  readonly id: string
+  readonly name: string
+  readonly email?: string | null
+  readonly roles: readonly DeskRole[]
+  readonly addedAt: string
+}
+
+/** The person of an identity provider, with the name and the roles of this sign-in. Undefined: removed here. */
+export async function savePersonOfProvider(
+  tx: Transaction,
+  { id, name, email = null, roles, addedAt }: NewPersonRow,
+  { issuer, subject }: { readonly issuer: string; readonly subject: string },
+): Promise<Person | undefined> {
+  const [row] = await tx<PersonRow[]>`
+    insert into person (person_id, name, email, roles, issuer, subject, added_at)
+    values (${id}, ${name}, ${email}, ${[...roles]}, ${issuer}, ${subject}, ${addedAt})
+    on conflict (issuer, subject) do update
+      set name = excluded.name, email = excluded.email, roles = excluded.roles
+      where person.removed_at is null
+    returning *`
+  return row && toPerson(row)
+}
+
+/** Undefined if there is no such person, or it was removed. */
+export async function findPerson(db: Queries, personId: string): Promise<Person | undefined> {
+  const [row] = await db.byIndex<PersonRow[]>`
+    select * from person where person_id = ${personId} and removed_at is null`
+  return row && toPerson(row)
+}
+
+export async function listPersonRows(db: Queries): Promise<Person[]> {
+  const rows = await db<PersonRow[]>`
+    select * from person where removed_at is null order by name, person_id limit ${MAXIMUM_LISTED}`
+  return rows.map(toPerson)
+}
+
+/** False if there is no such person. */
+export async function markRemoved(tx: Transaction, personId: string, at: string): Promise<boolean> {
+  const { count } = await tx`
+    update person set removed_at = ${at} where person_id = ${personId} and removed_at is null`
+  return count > 0
+}

@@ -1,0 +1,90 @@
+import { fragment, type Queries, type Transaction } from '@agent-exchange/database'
+import { CLEANUP_ROWS, MAXIMUM_LISTED } from './people-limits.ts'
+
+/** Owner of the table desk_session. The token of a session is stored as a hash only. */
+
+export type SignedInBy = 'provider' | 'link' | 'passkey'
+
+export interface SessionRow {
+  readonly session_id: string
+  readonly person_id: string
+  readonly signed_in_by: SignedInBy
+  readonly agent_id: string | null
+  readonly created_at: string
+  readonly last_seen_at: string
+  readonly expires_at: string
+}
+
+/** When a session is alive: it was used after `seenAfter` and has not expired. */
+export interface Alive {
+  readonly now: string
+  readonly seenAfter: string
+}
+
+const COLUMNS = fragment`session_id, person_id, signed_in_by, agent_id, created_at, last_seen_at, expires_at`
+const living = ({ now, seenAfter }: Alive) =>
+  fragment`ended_at is null and expires_at > ${now} and last_seen_at > ${seenAfter}`
+
+export async function insertSession(
+  tx: Transaction,
+  session: Pick<SessionRow, 'session_id' | 'person_id' | 'signed_in_by' | 'created_at' | 'expires_at'>,
+  tokenHash: Uint8Array,
+): Promise<void> {
+  const { session_id, person_id, signed_in_by, created_at, expires_at } = session
+  await tx`
+    insert into desk_session (session_id, token_hash, person_id, signed_in_by, created_at, last_seen_at, expires_at)
+    values (${session_id}, ${tokenHash}, ${person_id}, ${signed_in_by}, ${created_at}, ${created_at}, ${expires_at})`
+}
+
+/** Sessions of one person are bounded: the oldest ones make room. */
+export async function endOldest(tx: Transaction, personId: string, keep: number, at: string): Promise<void> {
+  await tx`
+    update desk_session set ended_at = ${at} where session_id in (
+      select session_id from desk_session where person_id = ${personId} and ended_at is null
+      order by created_at desc, session_id offset ${keep})`
+}
+
+export async function findByToken(
+  db: Queries,
+  tokenHash: Uint8Array,
+  alive: Alive,
+): Promise<SessionRow | undefined> {
+  const [row] = await db.byIndex<SessionRow[]>`
+    select ${COLUMNS} from desk_session where token_hash = ${tokenHash} and ${living(alive)}`
+  return row
+}
+
+/** Newest first. */
+export async function listLiving(db: Queries, alive: Alive): Promise<SessionRow[]> {
+  return db<SessionRow[]>`
+    select ${COLUMNS} from desk_session where ${living(alive)}
+    order by created_at desc, session_id limit ${MAXIMUM_LISTED}`
+}
+
+export async function touch(db: Queries, sessionId: string, at: string): Promise<void> {
+  await db`update desk_session set last_seen_at = ${at} where session_id = ${sessionId}`
+}
+
+export async function setAgent(db: Queries, sessionId: string, agentId: string): Promise<void> {
+  await db`update desk_session set agent_id = ${agentId} where session_id = ${sessionId}`
+}
+
+/** Whose session ended; undefined if there is none that lives. */
+export async function endOne(tx: Transaction, sessionId: string, at: string): Promise<string | undefined> {
+  const [row] = await tx<{ person_id: string }[]>`
+    update desk_session set ended_at = ${at} where session_id = ${sessionId} and ended_at is null
+    returning person_id`
+  return row?.person_id
+}
+
+export async function endAllOf(tx: Transaction, personId: string, at: string): Promise<number> {
+  const { count } = await tx`
+    update desk_session set ended_at = ${at} where person_id = ${personId} and ended_at is null`
+  return count
+}
+
+export async function deleteOldSessions(db: Queries, before: string): Promise<void> {
+  await db`
+    delete from desk_session where session_id in (
+      select session_id from desk_session where expires_at < ${before} limit ${CLEANUP_ROWS})`
+}
