@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { growingCache } from '../kernel/growing-cache.ts'
 import type { Lease, LeaseRequest } from './rate-bucket-store.ts'
 import { createBuckets, MAXIMUM_HOLDERS, rateLimited, type BucketRules } from './rate-limit.ts'
 
@@ -52,7 +52,7 @@ export function createLeasedBuckets(rules: LeasedBucketRules): RateLimit {
     burst: Math.max(1, burst / processes),
     clock,
   })
-  const holders = new LRUCache<string, Held>({ max: MAXIMUM_HOLDERS })
+  const holders = growingCache<Held>(MAXIMUM_HOLDERS)
 
   function heldBy(holder: string): Held {
     const known = holders.get(holder)

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
 import type { DeploymentProfile } from '@agent-exchange/protocol'
 import { errors, jwtVerify, type JWTPayload } from 'jose'
-import { LRUCache } from 'lru-cache'
 import type { Clock } from '@agent-exchange/server/clock'
+import { growingCache } from '../kernel/growing-cache.ts'
 import { Problem } from '../kernel/problem.ts'
 import type { ClientCertificate } from './client-certificate.ts'
 import { readClaims, type VerifiedToken } from './token-claims.ts'
@@ -32,7 +32,7 @@ const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i
  */
 export function createTokenVerifier(settings: TokenVerifierSettings): TokenVerifier {
   const { profile, clock } = settings
-  const cache = new LRUCache<string, VerifiedToken>({ max: MAXIMUM_CACHED_TOKENS })
+  const cache = growingCache<VerifiedToken>(MAXIMUM_CACHED_TOKENS)
   let version: string | undefined
 
   return async (authorization, certificate) => {

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Queries } from '@agent-exchange/database'
 import { createBatcher } from '../../kernel/batcher.ts'
+import { growingCache } from '../../kernel/growing-cache.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { artifactLengths, artifactPart, type ArtifactPart } from './skill-store.ts'
 
@@ -24,7 +25,7 @@ export interface ArtifactReader {
 
 /** Content never changes, so it is cached: all readers share one copy, and readers of the same part share its query. */
 export function createArtifactReader(db: Queries, cacheBytes: number): ArtifactReader {
-  const lengths = new LRUCache<string, number>({ max: MAXIMUM_LENGTHS_CACHED })
+  const lengths = growingCache<number>(MAXIMUM_LENGTHS_CACHED)
   const parts = new LRUCache<string, Uint8Array>({
     maxSize: cacheBytes,
     sizeCalculation: ({ length }) => length,
