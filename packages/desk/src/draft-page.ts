@@ -113,7 +113,8 @@ async function decidingPart(
   const { passkeys } = call.agent
   if (passkeys) {
     const state = await passkeys.state(draft)
-    return passkeyDecisionPart(call, draft, { state, values, canApprove })
+    const needsMore = canApprove && draft.state !== 'approved'
+    return passkeyDecisionPart(call, draft, { state, values, canApprove: needsMore })
   }
   return draft.state !== 'approved' && decisionForm(call, draft, { ...values, canApprove })
 }

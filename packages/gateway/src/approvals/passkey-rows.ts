@@ -77,6 +77,11 @@ export async function recordUse(
   await tx`update passkey set counter = ${counter}, last_used_at = ${at} where passkey_id = ${passkeyId}`
 }
 
+/** All passkeys of a person who is removed: nothing that they approved is sent any more. */
+export async function removePasskeysOf(tx: Transaction, personId: string, at: string): Promise<void> {
+  await tx`update passkey set removed_at = ${at} where person_id = ${personId} and removed_at is null`
+}
+
 /** False if the person has no such passkey. */
 export async function removePasskey(
   db: Queries,

@@ -11,7 +11,7 @@ import { parseDeskRoles } from '../config/desk-sign-on.ts'
 import { listChanges } from '../people/administration-record.ts'
 import { ABSOLUTE_MS, IDLE_MS, LINK_VALID_MS } from '../people/people-limits.ts'
 import { addPerson, removePerson } from '../people/people.ts'
-import { gatewayDatabase } from '../stores/gateway-database.fixture.ts'
+import { gatewayDatabase, testBox } from '../stores/gateway-database.fixture.ts'
 import { deskVisitor } from './desk-visitor.fixture.ts'
 import { openDesk } from './open-desk.ts'
 
@@ -33,6 +33,7 @@ const desk = openDesk({
   agents: { list: () => [], find: () => undefined },
   contents: memoryContents(),
   masterKey: new Uint8Array(32).fill(7),
+  box: testBox(),
   publicUrl: origin,
   address: { host: '127.0.0.1', port, tls: false, publicUrl: origin },
   signOn: {

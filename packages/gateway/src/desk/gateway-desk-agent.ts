@@ -14,6 +14,7 @@ import { skillOf, type HostedAgent } from '../agents/hosted-agent.ts'
 import { storeReceived } from '../agents/receive-package.ts'
 import { sendStoredDraft } from '../agents/send-stored-draft.ts'
 import { listDecisions } from '../approvals/decision-rows.ts'
+import type { DraftDecisions } from '../approvals/draft-decisions.ts'
 import { personsWhoDrafted, recordAuthor } from '../approvals/draft-authors.ts'
 import { recordAccess } from '../content/access-record.ts'
 import type { ContentStore } from '../content/content-store.ts'
@@ -21,12 +22,14 @@ import { listPolicies } from '../policies/agent-policies.ts'
 import { openPostgresInbox } from '../stores/inbox.ts'
 import { draftsVersion } from '../stores/draft-store.ts'
 import { MAXIMUM_WAITING } from './desk-limits.ts'
+import { passkeyDecisionsOf } from './passkey-desk.ts'
 import { GatewayProblem } from '../problems.ts'
 
 export interface DeskParts {
   readonly db: Database
   readonly contents: ContentStore
   readonly now: () => Date
+  readonly decisions: DraftDecisions
 }
 
 const PURPOSE = 'read at the desk'
@@ -148,6 +151,7 @@ export function gatewayDeskAgent(parts: DeskParts, hosted: HostedAgent, person: 
       return agent.capsule(subject, { waitMs: 0, disclose })
     },
     drafts,
+    passkeys: passkeyDecisionsOf(parts.decisions, hosted, person),
     async decide() {
       throw new ExchangeError('approver_missing')
     },

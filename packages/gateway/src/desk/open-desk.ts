@@ -6,11 +6,15 @@ import type { PeriodicTask } from '@agent-exchange/server/periodic'
 import { createSingleSignOn, type SignOnConfig } from '@agent-exchange/server/sign-on'
 import type { SiteAddress } from '@agent-exchange/web'
 import type { HostedAgents } from '../agents/hosted-agent.ts'
+import { openDraftDecisions } from '../approvals/draft-decisions.ts'
 import { openPasskeys } from '../approvals/passkeys.ts'
 import type { ContentStore } from '../content/content-store.ts'
 import { openDeskSessions } from '../people/desk-sessions.ts'
+import { namesOf } from '../people/person-rows.ts'
+import type { SecretBox } from '../stores/secret-box.ts'
 import { MAXIMUM_LIVE_PAGES } from './desk-limits.ts'
 import { gatewayDeskHost } from './gateway-desk-host.ts'
+import { passkeyRoutes } from './passkeys-page.ts'
 
 export interface DeskSettings {
   readonly db: Database
@@ -18,6 +22,7 @@ export interface DeskSettings {
   readonly contents: ContentStore
   readonly clock: Clock
   readonly masterKey: Uint8Array
+  readonly box: SecretBox
   readonly publicUrl: string
   readonly address: SiteAddress
   readonly signOn: SignOnConfig<DeskRole> | undefined
@@ -35,6 +40,8 @@ export function openDesk(settings: DeskSettings): GatewayDesk {
   const { db, agents, contents, clock, masterKey, publicUrl, address, log } = settings
   const now = () => new Date(clock.now())
   const sessions = openDeskSessions({ db, now })
+  const approving = { db, publicUrl, now }
+  const passkeys = openPasskeys(approving)
   const host = gatewayDeskHost({
     db,
     agents,
@@ -45,7 +52,9 @@ export function openDesk(settings: DeskSettings): GatewayDesk {
     now,
     log,
     key: deriveSecret(masterKey, 'gateway desk'),
-    passkeys: openPasskeys({ db, publicUrl, now }),
+    passkeys,
+    decisions: openDraftDecisions({ ...approving, box: settings.box, namesOf: (ids) => namesOf(db, ids) }),
+    routes: passkeyRoutes(passkeys),
     signOn: settings.signOn && createSingleSignOn(settings.signOn, () => clock.monotonicMilliseconds()),
   })
   const app = createDeskApp(host, {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Database } from '@agent-exchange/database'
 import type { DeskRole } from '@agent-exchange/desk'
+import { removePasskeysOf } from '../approvals/passkey-rows.ts'
 import { recordChange, type Actor } from './administration-record.ts'
 import { MAXIMUM_NAME_CHARACTERS, MAXIMUM_PEOPLE } from './people-limits.ts'
 import { endLinks, newLink } from './person-links.ts'
@@ -61,6 +62,7 @@ export function removePerson(db: Database, now: Date, personId: string, actor: A
   return db.begin(async (tx) => {
     if (!(await markRemoved(tx, personId, at))) return false
     await endLinks(tx, personId)
+    await removePasskeysOf(tx, personId, at)
     const sessions = await endAllOf(tx, personId, at)
     await recordChange(tx, { at, actor, action: 'person.remove', target: personId, details: { sessions } })
     return true

@@ -73,6 +73,13 @@ export async function findPerson(db: Queries, personId: string): Promise<Person 
   return row && toPerson(row)
 }
 
+/** Of removed people too: their decisions stay. */
+export async function namesOf(db: Queries, personIds: readonly string[]): Promise<Map<string, string>> {
+  const rows = await db<{ person_id: string; name: string }[]>`
+    select person_id, name from person where person_id = any(${[...personIds]})`
+  return new Map(rows.map(({ person_id, name }) => [person_id, name]))
+}
+
 export async function listPersonRows(db: Queries): Promise<Person[]> {
   const rows = await db<PersonRow[]>`
     select * from person where removed_at is null order by name, person_id limit ${MAXIMUM_LISTED}`

@@ -110,6 +110,7 @@ export async function startGateway(
     contents,
     clock,
     masterKey: config.masterKey,
+    box,
     publicUrl,
     address: { host, port, tls: tls !== undefined, publicUrl },
     signOn: config.signOn,

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import {
+  accessibilityFaults,
+  assertNoHorizontalScroll,
+  assertQuiet,
+  openBrowser,
+  screenshot,
+  type TestBrowser,
+} from '@agent-exchange/testkit/browser'
+import type { Page } from 'playwright-core'
+import { startApprovingCompany } from '../src/desk/approving-company.fixture.ts'
+
+let company: Awaited<ReturnType<typeof startApprovingCompany>>
+let browser: TestBrowser
+before(async () => {
+  company = await startApprovingCompany()
+  browser = await openBrowser()
+})
+after(async () => {
+  await browser?.[Symbol.asyncDispose]()
+  await company?.[Symbol.asyncDispose]()
+})
+
+/** A passkey in chromium that always sees its user. */
+async function addAuthenticator(page: Page) {
+  const session = await page.context().newCDPSession(page)
+  await session.send('WebAuthn.enable')
+  const { authenticatorId } = await session.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  })
+  return {
+    setVerified: (isUserVerified: boolean) =>
+      session.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified }),
+  }
+}
+
+async function lookAt(page: Page, name: string): Promise<void> {
+  await screenshot(page, `passkeys-${name}`)
+  await assertNoHorizontalScroll(page)
+  assert.deepEqual(await accessibilityFaults(page), [], name)
+}
+
+test('a person registers a passkey in chromium, approves a draft with it, sends it, and signs in again', async () => {
+  const { origin } = company
+  const { link } = await company.invite('Ida Berg', 'approver')
+  await using watched = await browser.open(`${origin}/enter?link=${link}`)
+  const { page } = watched
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  const authenticator = await addAuthenticator(page)
+  await page.getByRole('link', { name: 'Passkeys' }).click()
+  await lookAt(page, 'none')
+  await page.getByLabel('Name').fill('Laptop')
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByRole('button', { name: 'Create the passkey' }).click()
+  await page.getByText('The passkey is registered.').waitFor()
+  await lookAt(page, 'list')
+
+  const draft = await company.draft()
+  await page.goto(`${origin}/drafts/${draft.draftId}`)
+  await lookAt(page, 'draft')
+  await page.getByLabel('Reason').fill('Agreed with sales.')
+  await page.getByRole('button', { name: 'Approve…' }).click()
+  await page.getByText('The gateway is trusted to show what is signed.').waitFor()
+  await lookAt(page, 'confirm')
+  await authenticator.setVerified(false)
+  await page.getByRole('button', { name: 'Approve with passkey' }).click()
+  await page.getByText('The passkey was not used.').waitFor()
+  await authenticator.setVerified(true)
+  await page.getByRole('button', { name: 'Approve with passkey' }).click()
+  await page.getByText('Your approval is recorded.').waitFor()
+  await page.getByRole('button', { name: 'Seal and send now' }).click()
+  await page.getByText('Sent. The exchange accepted the package.').waitFor()
+
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.goto(`${origin}/sign-in/passkey`)
+  await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
+  await page.getByText('Ida Berg').waitFor()
+  assertQuiet(watched)
+})
