@@ -269,7 +269,11 @@ export function createReceiver<Transaction>(
       while (!(await poll()));
       await watch()
     },
-    wake: () => events.wake(),
+    wake() {
+      events.wake()
+      // The webhooks before it may have been lost, and the process that stored it does not poll.
+      noticeGap(0)
+    },
     setAside: () => inbox.list('set_aside', limits.listedEvents),
     async retrySetAside(eventId) {
       const isThere = await inbox.retry(eventId)

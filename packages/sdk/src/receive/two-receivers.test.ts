@@ -45,3 +45,31 @@ test('[EVT-14] of two receivers on one inbox file, one handles an event, and the
     sent,
   )
 })
+
+test('[EVT-10] an event that another process stored lets the receiver poll for the ones before it', async (t) => {
+  const { agent, send } = await startStream(world, 'gap')
+  const folder = mkdtempSync(join(tmpdir(), 'aex-two-receivers-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  await using open = new AsyncDisposableStack()
+  const [inbox, otherInbox] = [1, 2].map(() => open.use(openSqliteInbox(join(folder, 'inbox.db'))))
+  assert.ok(inbox && otherInbox)
+  const handled: string[] = []
+  const receiver = createReceiver(agent, {
+    inbox,
+    limits: { pollMs: 600_000, idleMs: 600_000, gapPatienceMs: 10 },
+    handle: ({ package_id }) => void handled.push(package_id),
+  })
+  open.use(receiver)
+  await send(1)
+  await receiver.start()
+  await until('the first poll', () => handled.length === 1)
+  await send(3)
+  const { items } = await agent.connection.call('listNotifications', { query: { limit: 10 } })
+  const last = items.at(-1)
+  assert.ok(last)
+  const { event_id: eventId, notification_id: notificationId, sequence } = last
+  const event = { eventId, notificationId, sequence, body: JSON.stringify(last) }
+  assert.equal(await otherInbox.store(event, 'webhook', new Date().toISOString()), 'new')
+  receiver.wake()
+  await until('the events before it', () => handled.length === 4, { limitMs: 10_000 })
+})
