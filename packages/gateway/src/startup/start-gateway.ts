@@ -29,6 +29,7 @@ import { createGatewayMetrics } from '../operations/gateway-metrics.ts'
 import { openOperations, openRequestSpans } from '../operations/open-operations.ts'
 import { missingKeyId } from '../operations/rotate-master-key.ts'
 import { createSecretBox } from '../stores/secret-box.ts'
+import { databaseClock } from './database-clock.ts'
 import { reportInstance } from './instances.ts'
 import { openGatewayDatabase } from './open-gateway-database.ts'
 
@@ -61,10 +62,13 @@ export async function startGateway(
   options: GatewayOptions = {},
 ): Promise<RunningGateway> {
   const config = withGatewayMasterKey(given)
-  const { clock = systemClock, log = createLog(config.logLevel), progress = () => undefined } = options
+  const { log = createLog(config.logLevel), progress = () => undefined } = options
+  const ofDatabase = databaseClock(systemClock)
+  const clock = options.clock ?? ofDatabase
   const cleanup = new AsyncDisposableStack()
   await using undo = cleanup
   const { db, sessions, failed } = await openGatewayDatabase(config, cleanup, progress)
+  await ofDatabase.compare(db)
   const masterKeys = masterKeyReload({ config, missing: (ids) => missingKeyId(db, ids), log })
   const box = createSecretBox(masterKeys.keys)
   const instance = cleanup.use(reportInstance(db, masterKeys.keys))
@@ -92,11 +96,20 @@ export async function startGateway(
     }),
   )
   let isReady = true
+  let corrected = 0
+  const noteClock = (ahead: number) => {
+    if (ahead !== 0 && corrected === 0)
+      log.warn(
+        { milliseconds: -ahead },
+        'the clock of this machine differs from that of the database, which is used',
+      )
+    corrected = ahead
+  }
   const ping: PeriodicTask = {
     name: 'database check',
     everySeconds: PING_SECONDS,
     async run() {
-      const answered = db`select 1 as one`.catch(() => new Promise<never>(() => undefined))
+      const answered = ofDatabase.compare(db).then(noteClock, () => new Promise<never>(() => undefined))
       isReady = await withinTime(answered, PING_LIMIT_MS)
       metrics.setReady(isReady)
       metrics.setAgents(agents.list().length, agents.isLeading())
