@@ -26,6 +26,12 @@ export const TRIALS: readonly Trial[] = [
     quick: ['--quick'],
   },
   {
+    name: 'gateway',
+    what: 'two gateways of two instances each, killed under load with database and key module',
+    needs: 'softhsm2, a C++ compiler, make, npm registry for keys in a module',
+    quick: ['--quick'],
+  },
+  {
     name: 'failover',
     what: 'a replicated PostgreSQL under load while its parts are killed',
     needs: 'patroni, etcd, haproxy, pgbouncer, PostgreSQL',

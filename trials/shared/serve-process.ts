@@ -30,9 +30,13 @@ export interface ServeProcess {
 }
 
 /** Runs the real command, of this or another release, with these environment variables only. */
-export function spawnServe(env: Readonly<Record<string, string>>, program = AEX): ServeProcess {
+export function spawnServe(
+  env: Readonly<Record<string, string>>,
+  program = AEX,
+  command: readonly string[] = ['serve'],
+): ServeProcess {
   const child = endsWithUs(
-    spawn(process.execPath, [program, 'serve'], {
+    spawn(process.execPath, [program, ...command], {
       env: { PATH: process.env['PATH'], NO_COLOR: '1', ...env },
       cwd: '/',
       stdio: ['ignore', 'pipe', 'pipe'],
