@@ -1,4 +1,4 @@
-export { roleMappingOf } from './role-mapping.ts'
+export { roleMappingOf, type RoleMapping } from './role-mapping.ts'
 export { readSignOn, type SignOnConfig } from './sign-on-settings.ts'
 export {
   createSingleSignOn,
