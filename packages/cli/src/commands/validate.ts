@@ -2,7 +2,6 @@ import { createInterface } from 'node:readline'
 import { styleText } from 'node:util'
 import { validateObject, type DeploymentProfile, type Failure } from '@agent-exchange/protocol'
 import { Command } from 'commander'
-import { CommandFailure } from '../failure.ts'
 import { profileFrom } from '../profile-file.ts'
 import { parseJson, readJson, type ReadResult } from '../read-json.ts'
 
@@ -38,10 +37,10 @@ export function validateCommand(): Command {
     .option('--lines', 'read one object a line from standard input, and answer each with a line of JSON')
     .option('--profile <file>', 'deployment profile with overrides (default: $AEX_PROFILE, or none)')
     .addHelpText('after', EXAMPLES)
-    .action(async (files: string[], options: ValidateOptions) => {
+    .action(async (files: string[], options: ValidateOptions, command: Command) => {
       const profile = await profileFrom(options.profile ?? process.env['AEX_PROFILE'])
       if (options.lines) return validateLines(profile)
-      if (files.length === 0) throw new CommandFailure('Name the files to validate, - for standard input.')
+      if (files.length === 0) command.error("error: missing required argument 'files'")
       const reports: FileReport[] = []
       for (const file of files) reports.push(await judge(file, profile))
       const valid = reports.every((report) => report.valid)
