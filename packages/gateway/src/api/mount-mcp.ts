@@ -18,14 +18,13 @@ import { sendProblem } from './problem-replies.ts'
 export interface McpSettings extends Omit<ModelDependencies, 'now'> {
   readonly agents: HostedAgents
   readonly clock: Clock
-  readonly publicUrl: string
   readonly log: ApiServerSettings['log']
   /** The company's identity provider, with the audience of tokens for models. */
   readonly tokens: { readonly source: TokenSource; readonly audience: string }
 }
 
 const VERSION = '0.1.0'
-const NEXT_STEP = 'a person who may approve opens the draft at the desk of the gateway'
+const NEXT_STEP = 'a person who may approve opens the desk of the gateway and registers a passkey'
 
 /** MCP over Streamable HTTP for the agents of the gateway, by the authorization part of the MCP specification. */
 export function mountMcp(app: FastifyInstance, settings: McpSettings): AsyncDisposable {

@@ -14,15 +14,15 @@ export interface ModelDependencies {
   readonly db: Database
   readonly contents: ContentStore
   readonly now: () => Date
-  /** The page of a draft at the gateway's desk. */
-  readonly draftPage?: (agentId: string, draftId: string) => string
+  /** Where people reach the desk. */
+  readonly publicUrl: string
 }
 
 /** An agent of the gateway for the tools of a model. Every content that the model gets is in the access record. */
 export function hostedMcpAgent(
   hosted: HostedAgent,
   modelId: string,
-  { db, contents, now, draftPage }: ModelDependencies,
+  { db, contents, now, publicUrl }: ModelDependencies,
 ): McpAgent {
   const { agentId, agent, drafts } = hosted
   return {
@@ -99,7 +99,7 @@ export function hostedMcpAgent(
         )
       return shownContent(content, hosted, await agent.fingerprint())
     },
-    deskPage: (draftId) => Promise.resolve(draftPage?.(agentId, draftId)),
+    deskPage: (draftId) => Promise.resolve(`${publicUrl}/drafts/${draftId}`),
     addressBook: () => Promise.resolve({}),
   }
 }

@@ -137,8 +137,11 @@ for (const era of ['auto', 'legacy'] as const)
     assert.match(textOf(await model.call('read_package', { package_id: sent.package_id })), /this agent/u)
 
     const { draft_id } = await draft('pol_person')
-    const waiting = await model.result<{ status: string }>('send_draft', { draft_id })
-    assert.equal(waiting.status, 'waiting_for_person')
+    assert.deepEqual(await model.result('send_draft', { draft_id }), {
+      status: 'waiting_for_person',
+      draft_id,
+      desk_url: `${PUBLIC_URL}/drafts/${draft_id}`,
+    })
     const { tools } = await model.client.listTools()
     assert.deepEqual(
       tools.map(({ name }) => name).filter((name) => /approve|sign|policy/u.test(name)),
