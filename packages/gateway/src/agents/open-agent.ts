@@ -5,6 +5,8 @@ import { connect, type Fetch } from '@agent-exchange/sdk'
 import { openDrafts } from '@agent-exchange/sdk/internal'
 import { passkeyApprovals } from '../approvals/passkey-approvals.ts'
 import { openPostgresDeployment, openPostgresLogState } from '../stores/agent-states.ts'
+import { keepSentDocument } from '../content/keep-sent.ts'
+import { openContentStore } from '../content/open-content-store.ts'
 import { openPostgresDraftStore } from '../stores/draft-store.ts'
 import { openPostgresKeyStore } from '../stores/key-store.ts'
 import { openPostgresOutbox } from '../stores/outbox.ts'
@@ -29,6 +31,7 @@ export async function openHostedAgent(
   { agentId, organizationId, baseUrl, clientId, settings }: RegisteredAgent,
 ): Promise<HostedAgent> {
   const outbox = openPostgresOutbox(db, agentId)
+  const contents = openContentStore({ db, box, clock: { now: () => now().toISOString() } })
   const { defaults, trust } = settings
   const logPolicy = settings.logPolicy === undefined ? undefined : parsePolicy(settings.logPolicy)
   const agent = await connect({
@@ -48,7 +51,9 @@ export async function openHostedAgent(
     ...(fetch && { fetch }),
   })
   const drafts = openDrafts(agent.context, {
-    store: openPostgresDraftStore(db, agentId, box),
+    store: openPostgresDraftStore(db, agentId, box, (tx, content) =>
+      keepSentDocument(tx, contents, agentId, content),
+    ),
     approvals: passkeyApprovals(db, { agentId, publicUrl }),
     shared: { outbox },
   })

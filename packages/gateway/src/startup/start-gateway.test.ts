@@ -62,6 +62,10 @@ test('[EVT-14] two instances: one leads, each package is stored once, the other 
     assert.ok(!dump.includes(word), word)
   const { packageId } = await hosted.drafts.send(draft.draftId)
   assert.match(JSON.stringify((await companies.partner.open(packageId)).object), new RegExp(CANARY, 'u'))
+  // Whoever sends may die right after it: the copy was stored with the mark of the draft.
+  const copy = await other.contents.read(reader, agentId, packageId)
+  assert.ok(copy !== undefined && copy !== 'gone')
+  assert.equal(copy.direction, 'sent')
   assert.equal(
     ((await hosted.drafts.send(draft.draftId).catch((error: unknown) => error)) as { code?: string }).code,
     'draft_sent',

@@ -25,7 +25,13 @@ interface DraftRow {
 }
 
 /** The drafts of one agent, each encrypted by a data key of its own. Owner of the table agent_draft. */
-export function openPostgresDraftStore(db: Database, agentId: string, box: SecretBox): DraftStore {
+export function openPostgresDraftStore(
+  db: Database,
+  agentId: string,
+  box: SecretBox,
+  /** In the transaction that takes the content from a sent draft. */
+  onSent: (tx: Transaction, content: DraftRecord['content']) => Promise<void> = async () => undefined,
+): DraftStore {
   const seal = (draftId: string, record: DraftRecord | SentDraftRecord) =>
     box.seal(contextOf(agentId, draftId), Buffer.from(JSON.stringify(record)))
 
@@ -98,7 +104,8 @@ export function openPostgresDraftStore(db: Database, agentId: string, box: Secre
         const row = await findRow(tx, draftId)
         const record = row && opened(row)
         if (!record || 'sent_at' in record) return
-        const { content: _, ...kept } = record
+        const { content, ...kept } = record
+        await onSent(tx, content)
         // A new data key: the one that encrypted the content is gone with it.
         const { wrappedKey, sealed } = seal(draftId, { ...kept, ...sent })
         await tx`
