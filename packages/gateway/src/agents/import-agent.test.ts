@@ -8,6 +8,7 @@ import { approveDraft, initApprover } from '@agent-exchange/sdk/internal/node'
 import { connectFolder, joinExchange } from '@agent-exchange/sdk/node'
 import { until } from '@agent-exchange/testkit'
 import { contentFor, registration, startCompanies } from '../startup/two-instances.fixture.ts'
+import { openPostgresDraftStore } from '../stores/draft-store.ts'
 import { testBox } from '../stores/gateway-database.fixture.ts'
 import { importAgent } from './import-agent.ts'
 
@@ -114,8 +115,8 @@ test('[EVT-14] an agent moves from its folder into the gateway with everything t
   await hosted.agent.resume()
   assert.equal((await hosted.outbox.read(sealed.packageId))?.state, 'accepted')
   assert.match(JSON.stringify((await partner.open(sealed.packageId)).object), /sealed, not accepted/u)
-  const stored = await hosted.drafts.get(draft.draftId)
-  assert.equal(stored.state, 'approved')
+  const record = await openPostgresDraftStore(db, mover.agentId, deps.box).read(draft.draftId)
+  assert.match(JSON.stringify(record.decision), /"approved"/u)
   const sent = await hosted.drafts.send(draft.draftId)
   assert.match(JSON.stringify((await partner.open(sent.packageId)).object), /drafted/u)
   const rows = await db<{ pins: string }[]>`select pins from agent_pin where agent_id = ${mover.agentId}`
