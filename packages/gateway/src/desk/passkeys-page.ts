@@ -90,7 +90,7 @@ function passkeyTable(listed: readonly Passkey[], csrfToken: string): Html {
   return table({
     caption: 'Registered passkeys',
     hidesCaption: true,
-    columns: ['Name', 'Registered', 'Last used', ''].map((title) => ({ title })),
+    columns: ['Name', 'Registered', 'Last used', 'Change'].map((title) => ({ title })),
     rows: listed.map(({ passkeyId, name, registeredAt, lastUsedAt }, index) => [
       html`<bdi>${name}</bdi>`,
       exactTime(new Date(registeredAt)),
