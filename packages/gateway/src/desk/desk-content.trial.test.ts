@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { DeskRole } from '@agent-exchange/desk'
+import { until } from '@agent-exchange/testkit'
+import { listAccess } from '../content/access-record.ts'
+import { addPerson } from '../people/people.ts'
+import { SKILL, startCompanies } from '../startup/two-instances.fixture.ts'
+import { deskVisitor } from './desk-visitor.fixture.ts'
+
+const CANARY = 'canary-brass-harbour-2207'
+
+test('a planner reads a package at the desk, which is recorded; an auditor sees the thread and no content', async () => {
+  await using companies = await startCompanies()
+  const agentId = await companies.addAgent('seats')
+  await companies.addAgent('rails')
+  await using gateway = await companies.startInstance()
+  await until('the instance leads', () => gateway.agents.isLeading())
+  const { partner } = companies
+  const policy = partner.make.policyEnvelope({ to: 'org_seats', purpose: 'supply planning' })
+  const object = partner.make.reasoningPackage({
+    to: 'org_seats',
+    policy,
+    summary: CANARY,
+    facts: [{ statement: 'A coil moved.' }],
+    ask: 'confirm',
+  })
+  const to = { organizationId: 'org_seats', agentId }
+  const { packageId, threadId } = await partner.send({ object, policy, to, skill: SKILL })
+  const isStored = async () => (await gateway.contents.list(agentId, { limit: 1 })).length > 0
+  await until('the package is stored', isStored)
+
+  async function signIn(name: string, ...roles: DeskRole[]) {
+    const at = new Date(companies.world.clock.now())
+    const { link, personId } = await addPerson(
+      gateway.db,
+      at,
+      { name, roles },
+      { kind: 'command', id: 'test' },
+    )
+    const visitor = deskVisitor(gateway.urls.api)
+    await visitor.enter(link)
+    await visitor.get('/')
+    assert.equal((await visitor.post('/agent', { agent_id: agentId })).status, 303)
+    return { ...visitor, personId }
+  }
+  const readers = async () => (await listAccess(gateway.db, agentId, packageId)).map(({ actor }) => actor)
+
+  const auditor = await signIn('Otto', 'auditor')
+  const overview = await auditor.get('/')
+  assert.equal(overview.status, 200)
+  assert.match(overview.text, new RegExp(`/evidence/${threadId}`, 'u'))
+  assert.ok(!overview.text.includes(CANARY))
+  assert.equal((await auditor.get(`/threads/${threadId}`)).status, 403)
+  assert.notEqual((await auditor.get(`/evidence/${packageId}`)).status, 403)
+  assert.deepEqual(await readers(), [])
+
+  const planner = await signIn('Ida', 'planner')
+  const story = await planner.get(`/threads/${threadId}`)
+  assert.equal(story.status, 200)
+  assert.match(story.text, new RegExp(CANARY, 'u'))
+  assert.deepEqual(await readers(), [{ kind: 'person', id: planner.personId }])
+  await planner.get(`/threads/${threadId}`)
+  assert.equal((await readers()).length, 1, 'what the session has read is in its memory')
+  const reader = await signIn('Kim', 'reader')
+  await reader.get(`/threads/${threadId}`)
+  assert.equal((await readers()).at(-1)?.id, reader.personId, 'another person is another entry')
+  const unknown = await fetch(`${gateway.urls.api}/api/v1/none`)
+  assert.equal(unknown.status, 404)
+  assert.match(unknown.headers.get('content-type') ?? '', /json/u)
+  assert.ok(!companies.logged.join('\n').includes(CANARY))
+})
