@@ -6,7 +6,8 @@ import { startImage } from './start-image.ts'
 export async function startExchangeImage(folder: string, content: string): Promise<string> {
   await using database = await composeDatabase('exchange')
   const [agents = 0, operators = 0] = await freePorts(2)
-  return startImage({
+  // Awaited: the database lives as long as the image.
+  return await startImage({
     folder,
     content,
     containerfile: 'Containerfile',

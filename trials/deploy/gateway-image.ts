@@ -10,7 +10,8 @@ export async function startGatewayImage(folder: string, content: string): Promis
   await using database = await composeDatabase('gateway')
   const [api = 0, admin = 0, webhooks = 0] = await freePorts(3)
   const { certificate, key } = await (await testAuthority()).server()
-  return startImage({
+  // Awaited: the database lives as long as the image.
+  return await startImage({
     folder,
     content,
     containerfile: 'Containerfile.gateway',
