@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { DeskRole } from '@agent-exchange/desk'
-import { until } from '@agent-exchange/testkit'
+import { QUICK_LOG, until } from '@agent-exchange/testkit'
 import { listAccess } from '../content/access-record.ts'
 import { addPerson } from '../people/people.ts'
 import { SKILL, startCompanies } from '../startup/two-instances.fixture.ts'
@@ -10,7 +10,7 @@ import { deskVisitor } from './desk-visitor.fixture.ts'
 const CANARY = 'canary-brass-harbour-2207'
 
 test('a planner reads a package at the desk, which is recorded; an auditor sees the thread and no content', async () => {
-  await using companies = await startCompanies()
+  await using companies = await startCompanies({ profile: QUICK_LOG, config: { role: 'all' } })
   const agentId = await companies.addAgent('seats')
   await companies.addAgent('rails')
   await using gateway = await companies.startInstance()
@@ -51,7 +51,12 @@ test('a planner reads a package at the desk, which is recorded; an auditor sees 
   assert.match(overview.text, new RegExp(`/evidence/${threadId}`, 'u'))
   assert.ok(!overview.text.includes(CANARY))
   assert.equal((await auditor.get(`/threads/${threadId}`)).status, 403)
-  assert.notEqual((await auditor.get(`/evidence/${packageId}`)).status, 403)
+  const evidence = await until('the log holds the package', async () => {
+    const page = await auditor.get(`/evidence/${packageId}`)
+    return page.status === 200 && page
+  })
+  assert.match(evidence.text, new RegExp(`/evidence/${packageId}/capsule.json`, 'u'))
+  assert.ok(!evidence.text.includes(CANARY))
   assert.deepEqual(await readers(), [])
 
   const planner = await signIn('Ida', 'planner')

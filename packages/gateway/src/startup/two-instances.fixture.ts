@@ -1,5 +1,5 @@
 import { connect, createMemoryKeyStore, makeAgentKeys, type Agent } from '@agent-exchange/sdk'
-import { freePorts, startWorld, type World } from '@agent-exchange/testkit'
+import { freePorts, startWorld, type World, type WorldOptions } from '@agent-exchange/testkit'
 import type { Environment } from '@agent-exchange/server/settings'
 import { pino } from 'pino'
 import { addAgent } from '../agents/add-agent.ts'
@@ -28,10 +28,10 @@ export interface Companies extends AsyncDisposable {
 }
 
 /** An exchange, a company with a gateway on a database of its own, and a partner that uses the SDK alone. */
-export async function startCompanies(): Promise<Companies> {
+export async function startCompanies(options: WorldOptions = {}): Promise<Companies> {
   const cleanup = new AsyncDisposableStack()
   await using undo = cleanup
-  const world = cleanup.use(await startWorld())
+  const world = cleanup.use(await startWorld(options))
   const database = cleanup.use(await gatewayDatabase())
   const logged: string[] = []
   const log = pino({ level: 'trace' }, { write: (line) => void logged.push(line) })
