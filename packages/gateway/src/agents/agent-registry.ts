@@ -56,3 +56,17 @@ export async function listAgents(db: Queries): Promise<RegisteredAgent[]> {
     settings: JSON.parse(row.settings) as AgentSettings,
   }))
 }
+
+/** Changes the settings of every agent. Returns how many there are. */
+export async function changeSettings(
+  tx: Queries,
+  change: (settings: AgentSettings) => AgentSettings,
+): Promise<number> {
+  const rows = await tx<Pick<AgentRow, 'agent_id' | 'settings'>[]>`
+    select agent_id, settings from gateway_agent order by agent_id limit ${MAXIMUM_AGENTS} for update`
+  for (const { agent_id, settings } of rows) {
+    const changed = JSON.stringify(change(JSON.parse(settings) as AgentSettings))
+    await tx`update gateway_agent set settings = ${changed} where agent_id = ${agent_id}`
+  }
+  return rows.length
+}

@@ -10,6 +10,7 @@ import type { Database } from '@agent-exchange/database'
 import type { PolicyEnvelope } from '@agent-exchange/protocol'
 import { ExchangeError, type Drafts, type StoredDraft } from '@agent-exchange/sdk'
 import { readPending } from '@agent-exchange/sdk/internal/node'
+import { readAddressBook } from '../agents/address-book.ts'
 import { skillOf, type HostedAgent } from '../agents/hosted-agent.ts'
 import { storeReceived } from '../agents/receive-package.ts'
 import { sendStoredDraft } from '../agents/send-stored-draft.ts'
@@ -109,7 +110,7 @@ export function gatewayDeskAgent(parts: DeskParts, hosted: HostedAgent, person: 
     get profile() {
       return agent.context.deployment.profile
     },
-    names: async () => ({}),
+    names: () => readAddressBook(db),
     defaultPolicy: async (organizationId) => policyFor(await listPolicies(db, agentId), organizationId),
     defaultSkill: async () => skillOf(hosted),
     // The instance that leads polls all the time.

@@ -1,6 +1,7 @@
 import type { Database } from '@agent-exchange/database'
 import { NOTICE, requireShowable, ToolRefusal, withBoundaries } from '@agent-exchange/mcp'
 import type { McpAgent, ShownPackage, WaitingEvent } from '@agent-exchange/mcp'
+import { readAddressBook } from '../agents/address-book.ts'
 import type { HostedAgent } from '../agents/hosted-agent.ts'
 import { recordAuthor } from '../approvals/draft-authors.ts'
 import { recordAccess } from '../content/access-record.ts'
@@ -100,7 +101,7 @@ export function hostedMcpAgent(
       return shownContent(content, hosted, await agent.fingerprint())
     },
     deskPage: (draftId) => Promise.resolve(`${publicUrl}/drafts/${draftId}`),
-    addressBook: () => Promise.resolve({}),
+    addressBook: () => readAddressBook(db),
   }
 }
 

@@ -2,7 +2,6 @@ import { text } from 'node:stream/consumers'
 import { addAgent, gatewayPlace, importAgent, listAgents } from '@agent-exchange/gateway'
 import { Command } from 'commander'
 import { passphraseOption } from '../../agent/agent-options.ts'
-import { agentFailure } from '../../agent/agent-failure.ts'
 import { passphraseFrom } from '../../agent/passphrase.ts'
 import { skillsOption, type SkillVersions } from '../../agent/skill-option.ts'
 import { aexStep } from '../../next-step.ts'
@@ -45,11 +44,11 @@ async function importOne(
   { agent, passphraseFile, json }: Json & { agent?: string; passphraseFile?: string },
 ): Promise<void> {
   const passphrase = passphraseFrom(passphraseFile)
-  const moved = await withGateway((gateway) =>
-    importAgent(gateway, { folder, passphrase, agentId: agent, gateway: gatewayPlace(gateway.config) }),
-  ).catch((error: unknown) => {
-    throw agentFailure(error, { dir: folder })
-  })
+  const moved = await withGateway(
+    (gateway) =>
+      importAgent(gateway, { folder, passphrase, agentId: agent, gateway: gatewayPlace(gateway.config) }),
+    { place: { dir: folder } },
+  )
   const { agentId, organizationId, baseUrl, applicationTables, ...counts } = moved
   if (json)
     return console.log(

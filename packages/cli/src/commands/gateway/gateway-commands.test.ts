@@ -106,6 +106,14 @@ test('packages are pushed to a listed host, and a hold is placed and released', 
   assert.equal((await document('hold', 'release', ...change)).held, false)
 })
 
+test('[AUD-01] names of organizations are set for every agent, listed and removed', async () => {
+  assert.equal((await gateway('name')).stdout, 'No organization has a name.\n')
+  assert.equal((await gateway('name', 'org_b', 'Bolts & Söhne')).stdout, 'org_b  Bolts & Söhne\n')
+  assert.match((await gateway('name', 'org_b', 'B\u202e')).stderr, /control or format characters/u)
+  assert.deepEqual(await document('name'), { org_b: 'Bolts & Söhne' })
+  assert.deepEqual(await document('name', 'org_b', '--remove'), {})
+})
+
 test('settings of the gateway that do not fit together are refused at start', async () => {
   const wrong = async (variables: Record<string, string>) =>
     (await aexAt({ env: { ...env, ...variables } }, 'gateway', 'init')).stderr

@@ -1,10 +1,13 @@
 import { ConfigError, DatabaseFailure } from '@agent-exchange/gateway'
 import { ExchangeError } from '@agent-exchange/sdk'
+import { explanationOf } from '../../agent/agent-failure.ts'
+import type { Place } from '../../agent/next-step.ts'
 import { CommandFailure } from '../../failure.ts'
 
 /** Whatever kept a command of the gateway from its work, as a sentence that names the setting where one is to blame. */
-export function gatewayFailure(error: unknown): Error {
-  if (error instanceof CommandFailure || error instanceof ExchangeError) return error
+export function gatewayFailure(error: unknown, place: Place = {}): Error {
+  if (error instanceof CommandFailure) return error
+  if (error instanceof ExchangeError) return new CommandFailure(explanationOf(error, place))
   if (error instanceof ConfigError) {
     const lines = error.settings.map(({ variable, message }) => `  ${variable}: ${message}`)
     return new CommandFailure(`The gateway cannot start with these settings:\n${lines.join('\n')}`)

@@ -12,6 +12,7 @@ import { gatewayHoldCommand } from './holds.ts'
 import { gatewayKeyCommand } from './keys.ts'
 import { gatewayMasterKeyCommand } from './master-key.ts'
 import { gatewayMigrateCommand } from './migrate.ts'
+import { gatewayNameCommand } from './names.ts'
 import { withGateway } from './opened-gateway.ts'
 import { gatewayPersonCommand } from './people.ts'
 import { gatewayPolicyCommand } from './policies.ts'
@@ -62,6 +63,7 @@ export function gatewayCommand(): Command {
     .addCommand(gatewaySystemCommand())
     .addCommand(gatewayPushCommand())
     .addCommand(gatewayHoldCommand())
+    .addCommand(gatewayNameCommand())
     .addCommand(gatewayPersonCommand())
     .addCommand(gatewayRuleCommand())
     .addCommand(gatewayDelegationCommand())
