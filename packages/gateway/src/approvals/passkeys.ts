@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { Database } from '@agent-exchange/database'
-import {
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  verifyRegistrationResponse,
-  type AuthenticatorTransport,
-  type PublicKeyCredentialCreationOptionsJSON,
-  type PublicKeyCredentialRequestOptionsJSON,
+import type {
+  AuthenticatorTransport,
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+  VerifyRegistrationResponseOpts,
 } from '@simplewebauthn/server'
 import { CHALLENGE_MS, FRESH_SIGN_IN_MS, MAXIMUM_PASSKEY_NAME_CHARACTERS } from './approval-limits.ts'
 import { ApprovalProblem } from './approval-problem.ts'
@@ -22,6 +20,7 @@ import {
 } from './passkey-rows.ts'
 import { findRelyingParty, relyingPartyOf } from './relying-party.ts'
 import { verifyAssertion } from './verify-assertion.ts'
+import { webauthn } from './webauthn.ts'
 
 /** A person with a session at the desk. */
 export interface SignedInPerson {
@@ -70,6 +69,7 @@ export function openPasskeys({ db, publicUrl, now }: PasskeyOptions): Passkeys {
       requireFresh(person)
       const { personId, name } = person
       const known = await listPasskeys(db, personId)
+      const { generateRegistrationOptions } = await webauthn()
       const options = await generateRegistrationOptions({
         rpName: 'Agent Exchange gateway',
         rpID: party.id,
@@ -125,6 +125,7 @@ export function openPasskeys({ db, publicUrl, now }: PasskeyOptions): Passkeys {
     remove: (personId, passkeyId) => removePasskey(db, { personId, passkeyId }, now()),
 
     async signInOptions() {
+      const { generateAuthenticationOptions } = await webauthn()
       const options = await generateAuthenticationOptions({
         rpID: relyingPartyOf(publicUrl).id,
         timeout: CHALLENGE_MS,
@@ -151,7 +152,8 @@ export function openPasskeys({ db, publicUrl, now }: PasskeyOptions): Passkeys {
   }
 }
 
-async function verifiedRegistration(options: Parameters<typeof verifyRegistrationResponse>[0]) {
+async function verifiedRegistration(options: VerifyRegistrationResponseOpts) {
+  const { verifyRegistrationResponse } = await webauthn()
   try {
     const { verified, registrationInfo } = await verifyRegistrationResponse(options)
     if (verified) return registrationInfo

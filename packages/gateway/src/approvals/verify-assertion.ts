@@ -1,7 +1,8 @@
-import { verifyAuthenticationResponse, type AuthenticationResponseJSON } from '@simplewebauthn/server'
+import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
 import { ApprovalProblem } from './approval-problem.ts'
 import type { Passkey } from './passkey-rows.ts'
 import type { RelyingParty } from './relying-party.ts'
+import { webauthn } from './webauthn.ts'
 
 /**
  * WebAuthn section 7.2: type, challenge, origin, relying party, user present, user verified, signature, and a counter
@@ -17,6 +18,7 @@ export async function verifyAssertion(
 ): Promise<number> {
   const { challenge, party, passkey } = expected
   if (response.id !== passkey.passkeyId) throw new ApprovalProblem('passkey_unknown')
+  const { verifyAuthenticationResponse } = await webauthn()
   try {
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
       response,
