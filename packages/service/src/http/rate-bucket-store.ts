@@ -52,12 +52,12 @@ async function leaseEach(
   wanted: ReadonlyMap<string, number>,
   { rate, burst }: SharedBucketRules,
 ): Promise<Map<string, Lease>> {
+  const requests = [...wanted].map(([holder, count]) => ({ holder, wanted: count }))
   const rows = await db<LeaseRow[]>`
     insert into rate_bucket as bucket (holder, tokens, granted, filled_at)
     select holder, ${burst}::float8 - least(wanted, ${burst}::float8), least(wanted, ${burst}::float8),
       clock_timestamp()
-    from unnest(${[...wanted.keys()]}::text[], ${[...wanted.values()].map(String)}::text[]::float8[])
-      as request (holder, wanted)
+    from json_to_recordset(${JSON.stringify(requests)}::text::json) as request (holder text, wanted float8)
     order by holder
     on conflict (holder) do update set
       granted = least(excluded.granted, floor(least(${burst}::float8, bucket.tokens + ${rate}::float8

@@ -34,11 +34,15 @@ export interface NotificationRow {
  */
 export async function advanceStreams(tx: Transaction, rows: readonly NotificationRow[]): Promise<void> {
   const streams = [...Map.groupBy(rows, (row) => row.organization_id)]
+  const column = columnsOf(
+    streams.map(([organizationId, own]) => ({ organization_id: organizationId, count: own.length })),
+  )
   await tx.byIndex`
-    update notification_stream set last_sequence = last_sequence + added.count
+    update notification_stream set last_sequence = last_sequence + added.count::bigint
     from (
-      select * from unnest(${streams.map(([organizationId]) => organizationId)}::text[],
-        ${streams.map(([, own]) => String(own.length))}::text[]::bigint[]) as row (organization_id, count)
+      select organization_id, count from (select ${column.separator}::text as mark) as sent, unnest(
+        string_to_array(${column('organization_id')}, mark), string_to_array(${column('count')}, mark))
+        as row (organization_id, count)
       order by organization_id) as added
     where notification_stream.organization_id = added.organization_id`
 }
@@ -179,15 +183,14 @@ export async function removeOldNotifications(
       select organization_id, sequence from notification where notification_id < ${startOfIds('ntf', before)}
       order by notification_id limit ${limit}) as old
     group by organization_id order by organization_id`
-  const organizations = cuts.map(({ organization_id }) => organization_id)
-  const sequences = cuts.map(({ sequence }) => String(sequence))
+  const sent = JSON.stringify(cuts)
   await tx`
     update notification_stream set first_retained = greatest(first_retained, cut.sequence + 1)
-    from unnest(${organizations}::text[], ${sequences}::text[]::bigint[]) as cut (organization_id, sequence)
+    from json_to_recordset(${sent}::text::json) as cut (organization_id text, sequence bigint)
     where notification_stream.organization_id = cut.organization_id`
   const { count } = await tx`
-    delete from notification using unnest(${organizations}::text[], ${sequences}::text[]::bigint[])
-      as cut (organization_id, sequence)
+    delete from notification using json_to_recordset(${sent}::text::json)
+      as cut (organization_id text, sequence bigint)
     where notification.organization_id = cut.organization_id and notification.sequence <= cut.sequence`
   return count
 }

@@ -1,6 +1,7 @@
 import type { DeploymentProfile } from '@agent-exchange/protocol'
 import type { Queries, Transaction } from '@agent-exchange/database'
 import { Problem } from '../../kernel/problem.ts'
+import { columnsOf } from '../../kernel/row-columns.ts'
 
 /** The owner of the table organization_usage: how much of its quotas (O-13) an organization uses. */
 
@@ -104,26 +105,17 @@ export interface UsageChange {
  * commit, so batches under way at once may exceed a quota by what they hold. Counters of a day begin again with it.
  */
 export async function addUsage(tx: Transaction, changes: readonly UsageChange[]): Promise<void> {
-  const rows = [...Map.groupBy(changes, ({ organizationId }) => organizationId)]
-  if (rows.length === 0) return
-  const sums = (count: (change: UsageChange) => number | undefined) =>
-    rows.map(([, own]) => String(own.reduce((sum, change) => sum + (count(change) ?? 0), 0)))
-  const days = rows.map(
-    ([, own]) =>
-      own
-        .flatMap(({ sent }) => sent?.day ?? [])
-        .toSorted()
-        .at(-1) ?? '',
-  )
+  if (changes.length === 0) return
+  const column = columnsOf([...Map.groupBy(changes, ({ organizationId }) => organizationId)].map(sumOf))
   await tx`
     insert into organization_usage as used
       (organization_id, policy_receipts, stored_bytes, usage_day, packages_of_day, threads_of_day)
-    select organization_id, policy_receipts, stored_bytes, nullif(day, '')::date, packages, threads
-    from unnest(${rows.map(([organizationId]) => organizationId)}::text[],
-      ${sums((change) => change.policyReceipts)}::text[]::bigint[],
-      ${sums((change) => change.storedBytes)}::text[]::bigint[], ${days}::text[],
-      ${sums((change) => change.sent?.packages)}::text[]::bigint[],
-      ${sums((change) => change.sent?.threads)}::text[]::bigint[])
+    select organization_id, policy_receipts::bigint, stored_bytes::bigint, nullif(day, '')::date, packages::bigint,
+      threads::bigint
+    from (select ${column.separator}::text as mark) as sent, unnest(
+      string_to_array(${column('organization_id')}, mark), string_to_array(${column('policy_receipts')}, mark),
+      string_to_array(${column('stored_bytes')}, mark), string_to_array(${column('day')}, mark),
+      string_to_array(${column('packages')}, mark), string_to_array(${column('threads')}, mark))
       as change (organization_id, policy_receipts, stored_bytes, day, packages, threads)
     order by organization_id
     on conflict (organization_id) do update set
@@ -134,4 +126,19 @@ export async function addUsage(tx: Transaction, changes: readonly UsageChange[])
         + case when excluded.usage_day > used.usage_day then 0 else used.packages_of_day end,
       threads_of_day = excluded.threads_of_day
         + case when excluded.usage_day > used.usage_day then 0 else used.threads_of_day end`
+}
+
+/** The changes of one organization as one row. The latest day counts. */
+function sumOf([organizationId, changes]: readonly [string, readonly UsageChange[]]) {
+  const sum = (count: (change: UsageChange) => number | undefined) =>
+    changes.reduce((total, change) => total + (count(change) ?? 0), 0)
+  const days = changes.flatMap(({ sent }) => sent?.day ?? [])
+  return {
+    organization_id: organizationId,
+    policy_receipts: sum((change) => change.policyReceipts),
+    stored_bytes: sum((change) => change.storedBytes),
+    day: days.toSorted().at(-1) ?? null,
+    packages: sum((change) => change.sent?.packages),
+    threads: sum((change) => change.sent?.threads),
+  }
 }
