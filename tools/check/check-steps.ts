@@ -50,7 +50,7 @@ export const STEPS: readonly Step[] = [
   },
   {
     name: 'table-owners',
-    what: 'one file writes each table of the service',
+    what: 'one file writes each table of service and gateway',
     commands: [['node', 'tools/table-owners/table-owners.ts']],
   },
   {
