@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { runCommand } from './command-line.ts'
-import { readConfiguration } from './configuration.ts'
+import { parseListenAddress, readConfiguration } from './configuration.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'aex-conformance-test-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -67,6 +67,23 @@ test('a configuration with an unknown hook, or without a credential, is refused'
   const { private_jwk_file: _, ...bare } = organization('a')
   const missing = write('missing.json', { organizations: [bare, bare, bare] })
   assert.throws(() => readConfiguration(missing, 'https://x.example'), /neither private_jwk_file nor/u)
+})
+
+test('an option that has no effect on a judge is refused', async () => {
+  for (const option of ['state', 'timeout', 'concurrency', 'config']) {
+    const { code, text } = await run('agent', `--${option}`, '1', '--', '/absent/program')
+    assert.deepEqual([code, text], [2, `--${option} has no effect on aex-conformance agent`])
+  }
+  const { text } = await run('objects', '--seed', 'x', '--', '/absent/program')
+  assert.equal(text, '--seed has no effect on aex-conformance objects')
+})
+
+test('an address to listen on is IPv4, a name, or IPv6 in brackets', () => {
+  assert.deepEqual(parseListenAddress('0.0.0.0:8443', 'x'), { host: '0.0.0.0', port: 8443 })
+  assert.deepEqual(parseListenAddress('localhost:0', 'x'), { host: 'localhost', port: 0 })
+  assert.deepEqual(parseListenAddress('[::1]:8443', 'x'), { host: '::1', port: 8443 })
+  for (const wrong of ['::1:8443', '8443', 'localhost:', ':8443', 'localhost:70000', '[localhost]:1'])
+    assert.throws(() => parseListenAddress(wrong, 'webhooks.listen'), /webhooks\.listen needs an address/u)
 })
 
 test('a validator is judged by the committed objects, and one that accepts all fails', async () => {

@@ -45,13 +45,24 @@ function organizationOf(entry: Members, read: Read): OrganizationSettings {
 }
 
 function receiverOf(entry: Members, read: Read) {
-  const [host = '', port = ''] = text(entry['listen'], 'webhooks.listen').split(':')
   return {
     url: text(entry['url'], 'webhooks.url'),
-    listen: { host, port: Number(port) },
+    listen: parseListenAddress(text(entry['listen'], 'webhooks.listen'), 'webhooks.listen'),
     certificate: read(entry['certificate_file']),
     key: read(entry['key_file']),
   }
+}
+
+const MAXIMUM_PORT = 65_535
+
+/** `127.0.0.1:8080`, or `[::1]:8080`. */
+export function parseListenAddress(given: string, what: string): { host: string; port: number } {
+  const { v6, v4, digits } =
+    /^(?:\[(?<v6>[0-9a-fA-F:.]+)\]|(?<v4>[^:[\]]+)):(?<digits>\d{1,5})$/u.exec(given)?.groups ?? {}
+  const [host, port] = [v6 ?? v4, Number(digits)]
+  if (host === undefined || port > MAXIMUM_PORT)
+    throw new Error(`${what} needs an address and a port, such as 127.0.0.1:8080 or [::1]:8080`)
+  return { host, port }
 }
 
 function hooksOf(entry: unknown): Hooks {

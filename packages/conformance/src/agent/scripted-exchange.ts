@@ -56,7 +56,7 @@ export async function startScriptedExchange(
     server.listen(port, host, resolve)
   })
   const { port: bound } = server.address() as AddressInfo
-  const baseUrl = `http://${host}:${bound}`
+  const baseUrl = `http://${host.includes(':') ? `[${host}]` : host}:${bound}`
   const parts = await partsOf(baseUrl)
   const { tokens, stream, keys, packages } = parts
 
