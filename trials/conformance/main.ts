@@ -2,6 +2,7 @@
 
 import { runParts } from '../shared/trial-parts.ts'
 import { tryAgentMutants, tryAgents } from './judge-agents.ts'
+import { tryLog } from './judge-log.ts'
 import { tryMutants, tryService } from './judge-own-service.ts'
 import { tryNaiveServer } from './judge-naive-server.ts'
 import { tryValidators, tryVerifiers } from './judge-validator.ts'
@@ -15,6 +16,7 @@ const HELP = `Runs the conformance kit; exits 1 if our service fails or a broken
   npm run test:conformance -- naive        a server that checks too little
   npm run test:conformance -- objects      validators of objects
   npm run test:conformance -- capsules     verifiers of capsules
+  npm run test:conformance -- log          our transparency log, and broken ones
   npm run test:conformance -- agents       agents of the SDK, of curl and openssl, of Python
   npm run test:conformance -- agent-mutants  agents that break one rule each
   npm run test:conformance -- command      the command with a configuration file`
@@ -25,6 +27,7 @@ const PARTS = {
   naive: tryNaiveServer,
   objects: tryValidators,
   capsules: tryVerifiers,
+  log: tryLog,
   agents: tryAgents,
   'agent-mutants': tryAgentMutants,
   command: tryCommand,

@@ -39,7 +39,7 @@ test('list names every requirement with whom it is judged of', async () => {
   assert.equal(code, 0)
   assert.match(text, /^PKG-09 .+ \(service\)$/mu)
   assert.match(text, /^EVT-14 .+ \(agent\)$/mu)
-  assert.match(text, /^AUD-03 .+ \(verifier of capsules\)$/mu)
+  assert.match(text, /^AUD-03 .+ \(verifier of capsules, log\)$/mu)
   assert.match(text, /^OBJ-18 .+ \(nobody: .+\)$/mu)
 })
 

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { CAPSULES_COMMAND, OBJECTS_COMMAND } from './commands/judge-a-program.ts'
+import { LOG_COMMAND } from './commands/judge-a-log.ts'
 import { SERVICE_COMMAND } from './commands/judge-a-service.ts'
 import { AGENT_COMMAND } from './commands/judge-an-agent.ts'
 import type { JudgeCommand, Output } from './commands/judge-command.ts'
@@ -19,6 +20,7 @@ const HELP = `Judges an implementation of the Agent Exchange protocol from outsi
   aex-conformance agent -- COMMAND [WORD...]       an agent, through a driver that reads one command a line
   aex-conformance objects -- COMMAND [WORD...]     a validator, which reads one object a line
   aex-conformance capsules -- COMMAND [WORD...]    a verifier of capsules, which reads one capsule a line
+  aex-conformance log PREFIX_URL --policy FILE     a transparency log (C2SP tlog-tiles)
   aex-conformance list                             every requirement, and of whom it is judged
 
   --only ID        judge these requirements only, such as PKG-09; may be repeated
@@ -33,6 +35,10 @@ Of an agent:
   --seed TEXT      decides all ids of a run; a new one by default
 Of objects and capsules:
   --vectors FOLDER instead of the committed vectors
+Of a log:
+  --policy FILE    the keys of log and witnesses that you trust (C2SP tlog-policy)
+  --checkpoint FILE  keep the checkpoint there; the log has to continue it in the next run
+  --token-file FILE  an access token, for a log that is not public      --timeout MS   --seed TEXT
 
 Exit codes: 0 nothing failed, 1 a requirement failed, 2 the run was not possible.`
 
@@ -42,6 +48,7 @@ const JUDGES: Readonly<Record<string, JudgeCommand>> = {
   agent: AGENT_COMMAND,
   objects: OBJECTS_COMMAND,
   capsules: CAPSULES_COMMAND,
+  log: LOG_COMMAND,
 }
 
 /** Returns the exit code. */

@@ -12,6 +12,9 @@ export const OPTIONS = {
   timeout: { type: 'string' },
   listen: { type: 'string' },
   vectors: { type: 'string' },
+  policy: { type: 'string' },
+  checkpoint: { type: 'string' },
+  'token-file': { type: 'string' },
   list: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 } as const

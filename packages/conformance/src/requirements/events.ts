@@ -36,8 +36,9 @@ export const EVENT_REQUIREMENTS: readonly Requirement[] = [
   inService('AUD-02', 'The audit events that answers name are in evidence.'),
   {
     id: 'AUD-03',
-    sentence: 'A record that was changed or left out of evidence is noticed by whoever verifies a capsule.',
-    judgedOf: ['capsules'],
-    unseen: 'that the stored rows resist a change is for the operator to show; a log has no judge yet',
+    sentence:
+      'A record that was changed or left out is noticed by whoever verifies a capsule or reads the log.',
+    judgedOf: ['capsules', 'log'],
+    unseen: 'that the stored rows resist a change is for the operator to show',
   },
 ]
