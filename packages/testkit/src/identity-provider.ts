@@ -23,6 +23,7 @@ export async function startIdentityProvider(
   await once(server, 'listening')
   const issuer = `http://${host}:${(server.address() as AddressInfo).port}`
   let person: Person = { sub: 'nobody' }
+  let signedInAgo = 0
   const provider = new Provider(
     issuer,
     configuration(redirectUris, () => person),
@@ -30,7 +31,8 @@ export async function startIdentityProvider(
   const callback = provider.callback()
   server.on('request', (request, response) => {
     const isInteraction = request.url?.startsWith('/interaction/') === true
-    const result = { login: { accountId: person.sub }, consent: {} }
+    const ts = Math.floor(Date.now() / 1_000) - signedInAgo
+    const result = { login: { accountId: person.sub, ts }, consent: {} }
     if (isInteraction) void provider.interactionFinished(request, response, result)
     else void callback(request, response)
   })
@@ -38,6 +40,10 @@ export async function startIdentityProvider(
     issuer,
     setPerson(next: Person) {
       person = next
+    },
+    /** Seconds since the person authenticated, for the sign-ins that follow. */
+    setSignedInAgo(seconds: number) {
+      signedInAgo = seconds
     },
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()

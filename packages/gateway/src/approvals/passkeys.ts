@@ -26,8 +26,8 @@ import { webauthn } from './webauthn.ts'
 export interface SignedInPerson {
   readonly personId: string
   readonly name: string
-  /** When the person proved who it is: by the provider, an invitation or a passkey. */
-  readonly signedInAt: Date
+  /** When the person proved who it is: to the provider, with an invitation or a passkey. */
+  readonly signedInAt: Date | undefined
 }
 
 export interface PasskeyOptions {
@@ -44,6 +44,8 @@ export interface Passkeys {
   registrationOptions(person: SignedInPerson): Promise<PublicKeyCredentialCreationOptionsJSON>
   /** `answer`: what the browser's `PublicKeyCredential.toJSON` returned. */
   register(person: SignedInPerson, name: string, answer: unknown): Promise<{ readonly passkeyId: string }>
+  /** Whether the sign-in is recent enough to register a passkey. */
+  isFresh(person: SignedInPerson): boolean
   list(personId: string): Promise<readonly Passkey[]>
   /** False if the person has no such passkey. */
   remove(personId: string, passkeyId: string): Promise<boolean>
@@ -56,9 +58,15 @@ export interface Passkeys {
 const ALGORITHMS = [-8, -7, -257]
 
 export function openPasskeys({ db, publicUrl, now }: PasskeyOptions): Passkeys {
-  const requireFresh = ({ signedInAt }: SignedInPerson) => {
-    const age = now().getTime() - signedInAt.getTime()
-    if (!(age >= 0 && age <= FRESH_SIGN_IN_MS)) throw new ApprovalProblem('sign_in_not_fresh')
+  function freshSignIn({ signedInAt }: SignedInPerson): Date | undefined {
+    const age = now().getTime() - (signedInAt?.getTime() ?? Number.NaN)
+    return age >= 0 && age <= FRESH_SIGN_IN_MS ? signedInAt : undefined
+  }
+
+  function requireFresh(person: SignedInPerson): Date {
+    const signedInAt = freshSignIn(person)
+    if (!signedInAt) throw new ApprovalProblem('sign_in_not_fresh')
+    return signedInAt
   }
 
   return {
@@ -90,7 +98,7 @@ export function openPasskeys({ db, publicUrl, now }: PasskeyOptions): Passkeys {
 
     async register(person, name, answer) {
       const party = relyingPartyOf(publicUrl)
-      requireFresh(person)
+      const signedInAt = requireFresh(person)
       const named = name.trim()
       if (named === '' || named.length > MAXIMUM_PASSKEY_NAME_CHARACTERS)
         throw new ApprovalProblem('passkey_name')
@@ -114,13 +122,14 @@ export function openPasskeys({ db, publicUrl, now }: PasskeyOptions): Passkeys {
           publicKey: credential.publicKey,
           counter: credential.counter,
           transports: response.response.transports ?? [],
-          signedInAt: person.signedInAt.toISOString(),
+          signedInAt: signedInAt.toISOString(),
           registeredAt: now().toISOString(),
         }),
       )
       return { passkeyId: credential.id }
     },
 
+    isFresh: (person) => freshSignIn(person) !== undefined,
     list: (personId) => listPasskeys(db, personId),
     remove: (personId, passkeyId) => removePasskey(db, { personId, passkeyId }, now()),
 

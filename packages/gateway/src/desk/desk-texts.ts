@@ -12,6 +12,12 @@ export const DESK_TEXTS = {
   leadsTo: (host: string) => `It leads to ${host}.`,
   passkey: 'Sign in with a passkey',
   passkeyText: 'Your browser asks for your passkey, with your PIN, fingerprint or face.',
+  passkeySignsIn: 'With a passkey you sign in and decide about drafts.',
+  passkeyDecides: 'With a passkey you decide about drafts. You sign in with your company account.',
+  passkeyCounts: 'It counts for drafts that are made after it was registered.',
+  signInFresh:
+    'A passkey is registered within ten minutes after your company has asked who you are. Sign in once more: it asks for your password or your second factor again.',
+  signInAgain: 'Sign in again, then register',
   invitedTitle: 'Invited?',
   invited: 'Open the link that an administrator gave you. It signs you in once.',
   lost: 'Lost your passkey? An administrator makes a new link: aex gateway person link PERSON_ID.',

@@ -1,57 +1,16 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
 import type { DeskRole } from '@agent-exchange/desk'
-import { runningClock } from '@agent-exchange/testkit'
-import { CLIENT_ID, CLIENT_SECRET, startIdentityProvider } from '@agent-exchange/testkit/identity-provider'
-import { memoryContents } from '../api/memory-contents.fixture.ts'
-import { parseDeskRoles } from '../config/desk-sign-on.ts'
 import { listChanges } from '../people/administration-record.ts'
 import { ABSOLUTE_MS, IDLE_MS, LINK_VALID_MS } from '../people/people-limits.ts'
 import { addPerson, removePerson } from '../people/people.ts'
-import { gatewayDatabase, testBox } from '../stores/gateway-database.fixture.ts'
+import { startDesk } from './desk-server.fixture.ts'
 import { deskVisitor } from './desk-visitor.fixture.ts'
-import { openDesk } from './open-desk.ts'
 
 const command = { kind: 'command', id: 'root' } as const
-const database = await gatewayDatabase()
-const { db } = database
-const clock = runningClock()
-const server = createServer()
-server.listen(0, '127.0.0.1')
-await once(server, 'listening')
-const { port } = server.address() as AddressInfo
-const origin = `http://127.0.0.1:${port}`
-const provider = await startIdentityProvider([`${origin}/sign-in/oidc/callback`])
-const logged: string[] = []
-const write = (fields: object, message: string) => void logged.push(JSON.stringify({ ...fields, message }))
-const desk = openDesk({
-  db,
-  clock,
-  agents: { list: () => [], find: () => undefined },
-  contents: memoryContents(),
-  masterKey: new Uint8Array(32).fill(7),
-  box: testBox(),
-  publicUrl: origin,
-  address: { host: '127.0.0.1', port, tls: false, publicUrl: origin },
-  signOn: {
-    issuer: provider.issuer,
-    clientId: CLIENT_ID,
-    clientSecret: CLIENT_SECRET,
-    roles: parseDeskRoles('groups:planning=planner,leads=approver,admins=administrator'),
-  },
-  log: { warn: write, error: write },
-})
-server.on('request', (request, response) => void desk.handle(request, response))
-after(async () => {
-  desk[Symbol.dispose]()
-  server.closeAllConnections()
-  server.close()
-  await provider[Symbol.asyncDispose]()
-  await database[Symbol.asyncDispose]()
-})
+const desk = await startDesk()
+const { db, clock, port, origin, provider, logged } = desk
+after(() => desk[Symbol.asyncDispose]())
 
 const now = () => new Date(clock.now())
 const invite = async (name: string, ...roles: DeskRole[]) => addPerson(db, now(), { name, roles }, command)
@@ -154,23 +113,8 @@ test('forms of other sites, other sessions and without a token change nothing', 
   assert.equal((await deskVisitor(origin).enter(link)).status, 303, 'the link was not used up')
 })
 
-/** Follows the provider's redirects, with its cookies, until it sends the browser back. */
-async function passProvider(start: string): Promise<string> {
-  const jar = deskVisitor(new URL(start).origin)
-  let address = start
-  for (let step = 0; step < 10 && !address.startsWith(origin); step++) {
-    const next = (await jar.get(address)).headers.get('location')
-    assert.ok(next)
-    address = new URL(next, address).href
-  }
-  return address
-}
-
-async function signOn(visitor: ReturnType<typeof deskVisitor>, next = '/') {
-  const left = await visitor.get(`/sign-in/oidc?next=${encodeURIComponent(next)}`)
-  assert.equal(left.status, 303)
-  return visitor.get(await passProvider(left.headers.get('location') ?? ''))
-}
+const signOn = (visitor: ReturnType<typeof deskVisitor>, next = '/') => desk.signOn(visitor, { next })
+const passProvider = (start: string) => desk.providerBrowser()(start)
 
 test('a person signs in with the company account, with the roles of the groups at each sign-in', async () => {
   provider.setPerson({

@@ -54,7 +54,7 @@ export function openDesk(settings: DeskSettings): GatewayDesk {
     key: deriveSecret(masterKey, 'gateway desk'),
     passkeys,
     decisions: openDraftDecisions({ ...approving, box: settings.box, namesOf: (ids) => namesOf(db, ids) }),
-    routes: passkeyRoutes(passkeys),
+    routes: passkeyRoutes({ db, passkeys, sessions }),
     signOn: settings.signOn && createSingleSignOn(settings.signOn, () => clock.monotonicMilliseconds()),
   })
   const app = createDeskApp(host, {

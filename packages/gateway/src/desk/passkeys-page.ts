@@ -1,5 +1,7 @@
 import { DESK_ROLES, passkeyForm, type DeskAnswer, type HostCall, type HostRoute } from '@agent-exchange/desk'
+import type { Database } from '@agent-exchange/database'
 import {
+  buttonLink,
   confirmation,
   emptyState,
   exactTime,
@@ -13,7 +15,16 @@ import { APPROVAL_PROBLEMS } from '../approvals/approval-problem.ts'
 import { MAXIMUM_PASSKEY_NAME_CHARACTERS } from '../approvals/approval-limits.ts'
 import type { Passkey } from '../approvals/passkey-rows.ts'
 import type { Passkeys, SignedInPerson } from '../approvals/passkeys.ts'
+import type { GatewaySessions } from '../people/desk-sessions.ts'
+import { findPerson } from '../people/person-rows.ts'
+import { DESK_TEXTS } from './desk-texts.ts'
 import { asRefusal, parsed } from './passkey-desk.ts'
+
+export interface PasskeyPageParts {
+  readonly db: Database
+  readonly passkeys: Passkeys
+  readonly sessions: Pick<GatewaySessions, 'provedAt'>
+}
 
 const PATH = '/passkeys'
 
@@ -25,13 +36,14 @@ const route = (method: HostRoute['method'], path: string, handle: HostRoute['han
 })
 
 /** The pages on which a person manages the own passkeys. */
-export function passkeyRoutes(passkeys: Passkeys): readonly HostRoute[] {
+export function passkeyRoutes(parts: PasskeyPageParts): readonly HostRoute[] {
+  const { passkeys, sessions } = parts
   return [
-    { ...route('GET', PATH, (call) => listPage(passkeys, call)), navigation: 'Passkeys' },
-    route('POST', `${PATH}/new`, (call) => newPage(passkeys, call)),
+    { ...route('GET', PATH, (call) => listPage(parts, call)), navigation: 'Passkeys' },
+    route('POST', `${PATH}/new`, (call) => newPage(parts, call)),
     route('POST', `${PATH}/register`, async (call) => {
       const [name, answer] = [call.fields.get('name') ?? '', call.fields.get('answer') ?? '']
-      await passkeys.register(personOf(call), name, parsed(answer))
+      await passkeys.register(await personOf(sessions, call), name, parsed(answer))
       return { kind: 'redirect', to: PATH, done: 'passkey_added' }
     }),
     route('POST', `${PATH}/remove`, async ({ person, fields }) => {
@@ -41,27 +53,37 @@ export function passkeyRoutes(passkeys: Passkeys): readonly HostRoute[] {
   ]
 }
 
-const personOf = ({ person, session }: HostCall): SignedInPerson => ({
+const personOf = async (
+  sessions: PasskeyPageParts['sessions'],
+  { person, session }: HostCall,
+): Promise<SignedInPerson> => ({
   personId: person.id,
   name: person.name,
-  signedInAt: new Date(session.signedInAt),
+  signedInAt: await sessions.provedAt(session),
 })
 
-async function listPage(passkeys: Passkeys, { person, csrfToken }: HostCall): Promise<DeskAnswer> {
-  const listed = await passkeys.list(person.id)
+async function listPage({ passkeys, sessions, db }: PasskeyPageParts, call: HostCall): Promise<DeskAnswer> {
+  const { person, csrfToken } = call
+  const [listed, known, signedIn] = await Promise.all([
+    passkeys.list(person.id),
+    findPerson(db, person.id),
+    personOf(sessions, call),
+  ])
+  const isOfProvider = known?.isOfProvider === true
   return {
     kind: 'page',
     title: 'Your passkeys',
     section: PATH,
     main: html`<p>
-        With a passkey you sign in and decide about drafts. It counts for drafts that are made after it was
-        registered.
+        ${isOfProvider ? DESK_TEXTS.passkeyDecides : DESK_TEXTS.passkeySignsIn} ${DESK_TEXTS.passkeyCounts}
       </p>
       ${listed.length > 0 ? passkeyTable(listed, csrfToken) : emptyState({ title: 'No passkey yet.', text: 'Register one below.' })}
       <h2>Register a passkey</h2>
+      ${isOfProvider && passkeys.isAvailable && !passkeys.isFresh(signedIn) && askAgain()}
       ${
         passkeys.isAvailable
-          ? form({
+          ? (!isOfProvider || passkeys.isFresh(signedIn)) &&
+            form({
               id: 'new',
               action: `${PATH}/new`,
               csrfToken,
@@ -85,6 +107,13 @@ async function listPage(passkeys: Passkeys, { person, csrfToken }: HostCall): Pr
       }`,
   }
 }
+
+/** The company's own sign-in, with the question of the provider: an open session there proves nobody. */
+const askAgain = () =>
+  html`<p>${DESK_TEXTS.signInFresh}</p>
+    <p>
+      ${buttonLink(`/sign-in/oidc?again&next=${encodeURIComponent(PATH)}`, DESK_TEXTS.signInAgain, 'primary')}
+    </p>`
 
 function passkeyTable(listed: readonly Passkey[], csrfToken: string): Html {
   return table({
@@ -111,9 +140,9 @@ function passkeyTable(listed: readonly Passkey[], csrfToken: string): Html {
   })
 }
 
-async function newPage(passkeys: Passkeys, call: HostCall): Promise<DeskAnswer> {
+async function newPage({ passkeys, sessions }: PasskeyPageParts, call: HostCall): Promise<DeskAnswer> {
   const name = (call.fields.get('name') ?? '').trim()
-  const options = await passkeys.registrationOptions(personOf(call))
+  const options = await passkeys.registrationOptions(await personOf(sessions, call))
   return {
     kind: 'page',
     title: 'Register a passkey',

@@ -3,7 +3,7 @@ import type { SignOnFault } from '@agent-exchange/server/sign-on'
 import { buttonLink, html, notice, type Html } from '@agent-exchange/web'
 import { DESK_TEXTS } from './desk-texts.ts'
 
-export type SignInFault = SignOnFault | 'expired' | 'removed' | 'link_gone' | 'no_provider'
+export type SignInFault = SignOnFault | 'expired' | 'removed' | 'of_provider' | 'link_gone' | 'no_provider'
 
 interface Explanation {
   readonly status: number
@@ -43,6 +43,11 @@ const FAULTS: Readonly<Record<SignInFault, Explanation>> = {
     status: 403,
     title: 'You were removed from this desk',
     text: () => 'Ask an administrator of the gateway why.',
+  },
+  of_provider: {
+    status: 403,
+    title: 'Sign in with your company account',
+    text: () => 'Your passkey decides about drafts. You sign in with the company account.',
   },
   link_gone: { status: 410, title: DESK_TEXTS.linkGone, text: () => DESK_TEXTS.linkGoneText },
   no_provider: {

@@ -37,6 +37,8 @@ interface Pending {
   readonly verifier: string
   readonly next: string
   readonly expiresAt: string
+  /** The provider was asked to ask the person. */
+  readonly asksAgain: boolean
 }
 
 type Entrance = Pick<DeskHost, 'enter' | 'signedOut'>
@@ -68,6 +70,7 @@ export function createEntrance(parts: EntranceParts): Entrance {
       subject,
       name: displayName ?? email ?? subject,
       roles,
+      isFresh: pending.asksAgain,
       ...(email !== undefined && { email }),
     })
     if (token === undefined) return fault('removed')
@@ -83,7 +86,10 @@ export function createEntrance(parts: EntranceParts): Entrance {
     if (finishing >= MAXIMUM_FINISHING) throw new SignOnFailure('provider_unavailable')
     finishing += 1
     try {
-      return await provider.finish(answer, checks)
+      // Since the browser left: only an authentication after that counts as one of this sign-in.
+      const left = Date.parse(checks.expiresAt) - SIGN_ON_SECONDS * 1_000
+      const maximumAgeSeconds = Math.ceil((now().getTime() - left) / 1_000)
+      return await provider.finish(answer, checks, checks.asksAgain ? { maximumAgeSeconds } : {})
     } finally {
       finishing -= 1
     }
@@ -94,9 +100,10 @@ export function createEntrance(parts: EntranceParts): Entrance {
     new URL(`${request.url.pathname}${request.url.search}`, originOf(request))
 
   async function leave(request: EntranceRequest, provider: SingleSignOn<DeskRole>): Promise<DeskAnswer> {
-    const { url, checks } = await provider.start(originOf(request) + CALLBACK)
+    const asksAgain = request.url.searchParams.has('again')
+    const { url, checks } = await provider.start(originOf(request) + CALLBACK, { asksAgain })
     const expiresAt = new Date(now().getTime() + SIGN_ON_SECONDS * 1_000).toISOString()
-    const pending: Pending = { ...checks, next: nextOf(request), expiresAt }
+    const pending: Pending = { ...checks, next: nextOf(request), expiresAt, asksAgain }
     const sealed = sealCookie(key, 'desk-oidc', pending)
     return {
       kind: 'redirect',
@@ -128,7 +135,8 @@ export function createEntrance(parts: EntranceParts): Entrance {
     try {
       const { personId } = await passkeys.signIn(readJson(form?.get('answer') ?? ''))
       const next = localPath(form?.get('next') ?? undefined)
-      return entered(await sessions.signInWithPasskey(personId), next, 'removed')
+      const signedIn = await sessions.signInWithPasskey(personId)
+      return 'refused' in signedIn ? fault(signedIn.refused) : entered(signedIn.token, next, 'removed')
     } catch (error) {
       if (error instanceof ApprovalProblem) return signInPage({ ...ways, next: '/', problem: error.message })
       throw error

@@ -17,6 +17,7 @@ import {
   endOldest,
   endOne,
   findByToken,
+  findProvedAt,
   insertSession,
   listLiving,
   setAgent,
@@ -34,6 +35,8 @@ export interface ProviderPerson {
   readonly name: string
   readonly email?: string
   readonly roles: readonly DeskRole[]
+  /** The provider asked the person for this sign-in, rather than answer from a session of its own. */
+  readonly isFresh: boolean
 }
 
 export interface ListedSession {
@@ -45,14 +48,18 @@ export interface ListedSession {
   readonly lastSeenAt: string
 }
 
+export type PasskeySignIn = { readonly token: string } | { readonly refused: 'removed' | 'of_provider' }
+
 /** Sessions of the desk, which all instances of a gateway share. Each sign-in returns a new token for the cookie. */
 export interface GatewaySessions extends DeskSessions {
   /** Undefined if the link is unknown, used or too old, or its person was removed. */
   signInWithLink(secret: string): Promise<string | undefined>
   /** Undefined if the person was removed here. */
   signInWithProvider(person: ProviderPerson): Promise<string | undefined>
-  /** After the passkey was verified. Undefined if the person was removed. */
-  signInWithPasskey(personId: string): Promise<string | undefined>
+  /** After the passkey was verified. A person of the provider signs in there, where the company can end it. */
+  signInWithPasskey(personId: string): Promise<PasskeySignIn>
+  /** When the person proved who it is for this session. Undefined: only the provider's session says so. */
+  provedAt(session: DeskSession): Promise<Date | undefined>
   chooseAgent(session: DeskSession, agentId: string): Promise<void>
   /** False if the session had ended. */
   end(sessionId: string, actor: Actor): Promise<boolean>
@@ -68,7 +75,12 @@ export function openDeskSessions({ db, now }: { db: Database; now: () => Date })
   })
 
   /** Signing in always makes a new token, so none can be fixed beforehand. */
-  async function start(tx: Transaction, { id }: Pick<Person, 'id'>, by: SignedInBy): Promise<string> {
+  async function start(
+    tx: Transaction,
+    { id }: Pick<Person, 'id'>,
+    by: SignedInBy,
+    isFresh = true,
+  ): Promise<string> {
     const token = randomBytes(TOKEN_BYTES).toString('base64url')
     const at = now()
     const session = {
@@ -77,6 +89,7 @@ export function openDeskSessions({ db, now }: { db: Database; now: () => Date })
       signed_in_by: by,
       created_at: at.toISOString(),
       expires_at: new Date(at.getTime() + ABSOLUTE_MS).toISOString(),
+      proved_at: isFresh ? at.toISOString() : null,
     }
     await insertSession(tx, session, hashOf(token))
     await endOldest(tx, id, MAXIMUM_SESSIONS_OF_PERSON, at.toISOString())
@@ -114,7 +127,7 @@ export function openDeskSessions({ db, now }: { db: Database; now: () => Date })
         return person && start(tx, person, 'link')
       }),
 
-    signInWithProvider: ({ issuer, subject, name, email, roles }) =>
+    signInWithProvider: ({ issuer, subject, name, email, roles, isFresh }) =>
       db.begin(async (tx) => {
         const row = {
           id: `person_${randomUUID()}`,
@@ -124,14 +137,21 @@ export function openDeskSessions({ db, now }: { db: Database; now: () => Date })
           ...(email !== undefined && { email: email.slice(0, MAXIMUM_NAME_CHARACTERS) }),
         }
         const person = await savePersonOfProvider(tx, row, { issuer, subject })
-        return person && start(tx, person, 'provider')
+        return person && start(tx, person, 'provider', isFresh)
       }),
 
     signInWithPasskey: (personId) =>
       db.begin(async (tx) => {
         const person = await findPerson(tx, personId)
-        return person && start(tx, person, 'passkey')
+        if (!person) return { refused: 'removed' }
+        if (person.isOfProvider) return { refused: 'of_provider' }
+        return { token: await start(tx, person, 'passkey') }
       }),
+
+    async provedAt({ id }) {
+      const at = await findProvedAt(db, id)
+      return at === undefined ? undefined : new Date(at)
+    },
 
     chooseAgent: ({ id }, agentId) => setAgent(db, id, agentId),
 

@@ -13,6 +13,7 @@ export interface SessionRow {
   readonly created_at: string
   readonly last_seen_at: string
   readonly expires_at: string
+  readonly proved_at: string | null
 }
 
 /** When a session is alive: it was used after `seenAfter` and has not expired. */
@@ -21,19 +22,22 @@ export interface Alive {
   readonly seenAfter: string
 }
 
-const COLUMNS = fragment`session_id, person_id, signed_in_by, agent_id, created_at, last_seen_at, expires_at`
+const COLUMNS = fragment`session_id, person_id, signed_in_by, agent_id, created_at, last_seen_at, expires_at, proved_at`
 const living = ({ now, seenAfter }: Alive) =>
   fragment`ended_at is null and expires_at > ${now} and last_seen_at > ${seenAfter}`
 
 export async function insertSession(
   tx: Transaction,
-  session: Pick<SessionRow, 'session_id' | 'person_id' | 'signed_in_by' | 'created_at' | 'expires_at'>,
+  session: Omit<SessionRow, 'agent_id' | 'last_seen_at'>,
   tokenHash: Uint8Array,
 ): Promise<void> {
-  const { session_id, person_id, signed_in_by, created_at, expires_at } = session
+  const { session_id, person_id, signed_in_by, created_at, expires_at, proved_at } = session
   await tx`
-    insert into desk_session (session_id, token_hash, person_id, signed_in_by, created_at, last_seen_at, expires_at)
-    values (${session_id}, ${tokenHash}, ${person_id}, ${signed_in_by}, ${created_at}, ${created_at}, ${expires_at})`
+    insert into desk_session
+      (session_id, token_hash, person_id, signed_in_by, created_at, last_seen_at, expires_at, proved_at)
+    values
+      (${session_id}, ${tokenHash}, ${person_id}, ${signed_in_by}, ${created_at}, ${created_at}, ${expires_at},
+        ${proved_at})`
 }
 
 /** Sessions of one person are bounded: the oldest ones make room. */
@@ -52,6 +56,12 @@ export async function findByToken(
   const [row] = await db.byIndex<SessionRow[]>`
     select ${COLUMNS} from desk_session where token_hash = ${tokenHash} and ${living(alive)}`
   return row
+}
+
+export async function findProvedAt(db: Queries, sessionId: string): Promise<string | undefined> {
+  const [row] = await db<Pick<SessionRow, 'proved_at'>[]>`
+    select proved_at from desk_session where session_id = ${sessionId}`
+  return row?.proved_at ?? undefined
 }
 
 /** Newest first. */

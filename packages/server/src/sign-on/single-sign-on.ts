@@ -36,10 +36,20 @@ export interface SignedOn<Role extends string> {
 
 export interface SingleSignOn<Role extends string> {
   readonly issuer: string
-  /** Where to send the browser. */
-  start(redirectUri: string): Promise<{ readonly url: string; readonly checks: SignOnChecks }>
-  /** `answer` is the address that the provider sent the browser to. */
-  finish(answer: URL, checks: SignOnChecks): Promise<SignedOn<Role>>
+  /** Where to send the browser. `asksAgain`: the provider asks the person, whatever session it has. */
+  start(
+    redirectUri: string,
+    options?: { readonly asksAgain?: boolean },
+  ): Promise<{ readonly url: string; readonly checks: SignOnChecks }>
+  /**
+   * `answer` is the address that the provider sent the browser to. `maximumAgeSeconds`: the ID token has to say that
+   * the provider asked the person within this time (`auth_time`).
+   */
+  finish(
+    answer: URL,
+    checks: SignOnChecks,
+    options?: { readonly maximumAgeSeconds?: number },
+  ): Promise<SignedOn<Role>>
 }
 
 const SCOPE = 'openid email profile'
@@ -84,7 +94,7 @@ export function createSingleSignOn<Role extends string>(
   return {
     issuer,
 
-    async start(redirectUri) {
+    async start(redirectUri, { asksAgain = false } = {}) {
       const [oidc, configuration] = await Promise.all([loadClient(), configured()])
       const checks = {
         state: oidc.randomState(),
@@ -98,11 +108,13 @@ export function createSingleSignOn<Role extends string>(
         nonce: checks.nonce,
         code_challenge: await oidc.calculatePKCECodeChallenge(checks.verifier),
         code_challenge_method: 'S256',
+        // OpenID Connect Core 1.0, section 3.1.2.1: with `max_age`, the ID token has `auth_time`.
+        ...(asksAgain && { prompt: 'login', max_age: '0' }),
       })
       return { url: url.href, checks }
     },
 
-    async finish(answer, { state, nonce, verifier }) {
+    async finish(answer, { state, nonce, verifier }, { maximumAgeSeconds } = {}) {
       const [oidc, configuration] = await Promise.all([loadClient(), configured()])
       try {
         const tokens = await oidc.authorizationCodeGrant(configuration, answer, {
@@ -110,6 +122,7 @@ export function createSingleSignOn<Role extends string>(
           expectedNonce: nonce,
           pkceCodeVerifier: verifier,
           idTokenExpected: true,
+          ...(maximumAgeSeconds !== undefined && { maxAge: maximumAgeSeconds }),
         })
         const claims: Claims = tokens.claims() ?? {}
         const hasUserInfo = configuration.serverMetadata().userinfo_endpoint !== undefined
