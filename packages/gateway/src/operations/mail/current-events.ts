@@ -1,4 +1,5 @@
 import type { Database } from '@agent-exchange/database'
+import type { StoredDraft } from '@agent-exchange/sdk'
 import type { HostedAgents } from '../../agents/hosted-agent.ts'
 import {
   INBOX_OLD_SECONDS,
@@ -96,11 +97,14 @@ async function waitingPackages(db: Database, now: Date): Promise<MailEvent[]> {
   ]
 }
 
+/** Nobody approved, too few people did, or what they approved does not count any more. */
+const NEEDS_PERSON = new Set<StoredDraft['state']>(['waiting', 'void'])
+
 async function waitingDrafts({ agents }: EventSources): Promise<MailEvent[]> {
   const lists = await Promise.all(
     agents.list().map(async ({ agentId, drafts }) =>
       (await drafts.list())
-        .filter(({ approvalRequired, state }) => approvalRequired && state === 'waiting')
+        .filter(({ approvalRequired, state }) => approvalRequired && NEEDS_PERSON.has(state))
         .map(({ draftId, createdAt }) => ({
           kind: 'draft_waits' as const,
           agentId,
