@@ -1,4 +1,5 @@
 import type { LogPolicy } from '@agent-exchange/log'
+import type { DraftAuthor } from '../approvals/draft-authors.ts'
 import type { Agent, Drafts, Outbox } from '@agent-exchange/sdk'
 
 /** An agent of the company that this gateway runs, with its stores in PostgreSQL. */
@@ -6,7 +7,10 @@ export interface HostedAgent {
   readonly agentId: string
   readonly organizationId: string
   readonly agent: Agent
+  /** What they create has no author, so that nobody approves it alone. */
   readonly drafts: Drafts
+  /** The same drafts; whoever creates one is recorded with it. */
+  draftsBy(author: DraftAuthor): Drafts
   readonly outbox: Outbox
   /** Keys of logs and witnesses that its administrator trusts. */
   readonly logPolicy?: LogPolicy

@@ -3,11 +3,12 @@ import type { Database } from '@agent-exchange/database'
 import { parsePolicy } from '@agent-exchange/log'
 import { connect, type Fetch } from '@agent-exchange/sdk'
 import { openDrafts } from '@agent-exchange/sdk/internal'
+import { recordAuthor } from '../approvals/draft-authors.ts'
 import { passkeyApprovals } from '../approvals/passkey-approvals.ts'
 import { openPostgresDeployment, openPostgresLogState } from '../stores/agent-states.ts'
 import { keepSentDocument } from '../content/keep-sent.ts'
 import { openContentStore } from '../content/open-content-store.ts'
-import { openPostgresDraftStore } from '../stores/draft-store.ts'
+import { openPostgresDraftStore, type DraftHooks } from '../stores/draft-store.ts'
 import { openPostgresKeyStore } from '../stores/key-store.ts'
 import { openPostgresOutbox } from '../stores/outbox.ts'
 import { openPostgresPinStore } from '../stores/pin-store.ts'
@@ -50,12 +51,22 @@ export async function openHostedAgent(
     ...(logPolicy && { logPolicy }),
     ...(fetch && { fetch }),
   })
-  const drafts = openDrafts(agent.context, {
-    store: openPostgresDraftStore(db, agentId, box, (tx, content) =>
-      keepSentDocument(tx, contents, agentId, content),
-    ),
-    approvals: passkeyApprovals(db, { agentId, publicUrl }),
-    shared: { outbox },
-  })
-  return { agentId, organizationId, agent, drafts, outbox, ...(logPolicy && { logPolicy }) }
+  const onSent: DraftHooks['onSent'] = (tx, content) => keepSentDocument(tx, contents, agentId, content)
+  const approvals = passkeyApprovals(db, { agentId, publicUrl })
+  const draftsWith = (hooks: DraftHooks) =>
+    openDrafts(agent.context, {
+      store: openPostgresDraftStore(db, agentId, box, hooks),
+      approvals,
+      shared: { outbox },
+    })
+  return {
+    agentId,
+    organizationId,
+    agent,
+    drafts: draftsWith({ onSent }),
+    draftsBy: (author) =>
+      draftsWith({ onSent, onAdded: (tx, draftId) => recordAuthor(tx, { agentId, draftId, author }) }),
+    outbox,
+    ...(logPolicy && { logPolicy }),
+  }
 }

@@ -117,6 +117,7 @@ async function hostAgent(world: World, name: string): Promise<HostedAgent & Asyn
     ...identity,
     agent,
     drafts: agent.drafts,
+    draftsBy: () => agent.drafts,
     outbox: agent.outbox,
     async [Symbol.asyncDispose]() {
       await agent[Symbol.asyncDispose]()

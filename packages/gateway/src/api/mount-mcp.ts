@@ -59,7 +59,7 @@ export function mountMcp(app: FastifyInstance, settings: McpSettings): AsyncDisp
     const { agent_id: named } = request.params as { readonly agent_id?: string }
     const hosted = agentOfToken(agents, caller, named)
     const session = {
-      agent: hostedMcpAgent(hosted, caller.id, { ...settings, now }),
+      agent: hostedMcpAgent(hosted, caller, { ...settings, now }),
       version: VERSION,
       skill: skillOf(hosted),
       permits: (verb: Caller['verbs'][number]) => may(caller, verb),

@@ -26,6 +26,10 @@ export const APPROVAL_PROBLEMS = {
   reason_missing: 'Give a reason of at most 2,000 characters. It stays inside the company.',
   decision_limit: 'There are 50 decisions about this draft. Discard it, and have it drafted again.',
   rule_limit: 'There are 200 rules. Remove one that is not used: aex gateway rule remove.',
+  person_unknown:
+    'There is no such person. List people: aex gateway person list. People of the identity provider appear with their first sign-in.',
+  delegator_not_approver: 'Only a person with the role approver lets another one approve.',
+  delegation_same: 'Name two different people.',
   delegation_limit: 'There are 1,000 delegations that have not ended. End one that is not used.',
   delegation_time: 'A delegation ends in the future, at most 92 days from now.',
 } as const

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import type { Queries } from '@agent-exchange/database'
+import type { Database, Queries, Transaction } from '@agent-exchange/database'
 import type { Sensitivity } from '@agent-exchange/sdk/internal'
+import { recordChange, type ByActor } from '../people/administration-record.ts'
+import { requirePeople } from './approver-checks.ts'
 import { MAXIMUM_RULES } from './approval-limits.ts'
 import { ApprovalProblem } from './approval-problem.ts'
 
@@ -26,23 +28,27 @@ export interface ApprovalRule extends RuleTerms {
   readonly addedAt: string
 }
 
-export interface ByPerson {
-  /** Who is responsible for the change. */
-  readonly by: string
-  readonly now: Date
+/** Fails with `person_unknown` if an approver is not here. */
+export function addRule(db: Database, terms: RuleTerms, { actor, now }: ByActor): Promise<ApprovalRule> {
+  const rule = { ...terms, ruleId: `rule_${randomUUID()}`, addedBy: actor.id, addedAt: now.toISOString() }
+  return db.begin(async (tx) => {
+    await requirePeople(tx, rule.approvers)
+    await insertRule(tx, rule)
+    const { ruleId: target, addedAt: at, addedBy: _, ...details } = rule
+    await recordChange(tx, { at, actor, action: 'rule.add', target, details })
+    return rule
+  })
 }
 
-export async function addRule(db: Queries, terms: RuleTerms, { by, now }: ByPerson): Promise<ApprovalRule> {
-  const rule = { ...terms, ruleId: `rule_${randomUUID()}`, addedBy: by, addedAt: now.toISOString() }
-  const { ruleId, partner, policyId, packageType, sensitivity, people, approvers, addedAt } = rule
-  const { count } = await db`
+async function insertRule(tx: Transaction, rule: ApprovalRule): Promise<void> {
+  const { ruleId, partner, policyId, packageType, sensitivity, people, approvers, addedBy, addedAt } = rule
+  const { count } = await tx`
     insert into approval_rule
       (rule_id, partner, policy_id, package_type, sensitivity, people, approvers, added_by, added_at)
-    select ${ruleId}, ${partner}, ${policyId}, ${packageType}, ${sensitivity}, ${people}, ${[...approvers]}, ${by},
+    select ${ruleId}, ${partner}, ${policyId}, ${packageType}, ${sensitivity}, ${people}, ${[...approvers]}, ${addedBy},
       ${addedAt}
     where (select count(*) from approval_rule where removed_at is null) < ${MAXIMUM_RULES}`
   if (count === 0) throw new ApprovalProblem('rule_limit')
-  return rule
 }
 
 export async function listRules(db: Queries): Promise<ApprovalRule[]> {
@@ -62,11 +68,15 @@ export async function listRules(db: Queries): Promise<ApprovalRule[]> {
 }
 
 /** False if there is no such rule. */
-export async function removeRule(db: Queries, ruleId: string, { by, now }: ByPerson): Promise<boolean> {
-  const { count } = await db`
-    update approval_rule set removed_by = ${by}, removed_at = ${now.toISOString()}
-    where rule_id = ${ruleId} and removed_at is null`
-  return count > 0
+export function removeRule(db: Database, ruleId: string, { actor, now }: ByActor): Promise<boolean> {
+  const at = now.toISOString()
+  return db.begin(async (tx) => {
+    const { count } = await tx`
+      update approval_rule set removed_by = ${actor.id}, removed_at = ${at}
+      where rule_id = ${ruleId} and removed_at is null`
+    if (count > 0) await recordChange(tx, { at, actor, action: 'rule.remove', target: ruleId })
+    return count > 0
+  })
 }
 
 interface RuleRow {

@@ -1,10 +1,15 @@
+import type { DeskRole } from '@agent-exchange/desk'
 import { canonicalBytes, sha256Digest } from '@agent-exchange/crypto'
 import type { PolicyEnvelope, ReasoningPackage } from '@agent-exchange/protocol'
 import type { StoredDraft } from '@agent-exchange/sdk'
 import { newObject, type DraftSubject } from '@agent-exchange/sdk/internal'
+import { findPerson, insertPerson } from '../people/person-rows.ts'
 import { gatewayDatabase, testBox } from '../stores/gateway-database.fixture.ts'
 import { addRule, type RuleTerms } from './approval-rules.ts'
-import { openDraftDecisions, type DecidingPerson } from './draft-decisions.ts'
+import type { DecidingPerson } from './approving-people.ts'
+import { recordAuthor, type DraftAuthor } from './draft-authors.ts'
+import { openDraftDecisions } from './draft-decisions.ts'
+import { isNeeded } from './needed-decisions.ts'
 import { passkeyApprovals } from './passkey-approvals.ts'
 import { openPasskeys } from './passkeys.ts'
 import { softwareAuthenticator, type Forgery } from './software-authenticator.fixture.ts'
@@ -54,18 +59,32 @@ export async function startApprovals() {
     later: (seconds: number) => void (time += seconds * 1000),
     async person(name: string, isApprover = true): Promise<DecidingPerson> {
       const personId = `person_${name}`
+      const row = { id: personId, name, roles: [isApprover ? 'approver' : 'planner'] as const }
+      if (!(await findPerson(db, personId)))
+        await db.begin((tx) => insertPerson(tx, { ...row, addedAt: now().toISOString() }, 100))
       const key = softwareAuthenticator(PARTY)
       const person = { personId, name, signedInAt: now() }
       await passkeys.register(person, 'Key', key.create(await passkeys.registrationOptions(person)))
       keys.set(personId, key)
       return { personId, isApprover }
     },
+    wrote: ({ personId: id }: DecidingPerson, { stored: { draftId } }: TestDraft) =>
+      db.begin((tx) => recordAuthor(tx, { agentId, draftId, author: { kind: 'person', id } })),
+    setRoles: ({ personId }: DecidingPerson, ...roles: DeskRole[]) =>
+      db`update person set roles = ${roles} where person_id = ${personId}`,
     keyOf: ({ personId }: DecidingPerson) => keys.get(personId) as SoftwareAuthenticator,
-    rule: (terms: Partial<RuleTerms>) => addRule(db, { ...ANY, ...terms }, { by: 'admin', now: now() }),
+    rule: (terms: Partial<RuleTerms>) =>
+      addRule(db, { ...ANY, ...terms }, { actor: { kind: 'command', id: 'admin' }, now: now() }),
     /** A draft made one second later. */
-    draft(change: (made: ReasoningPackage) => ReasoningPackage = (made) => made): Promise<TestDraft> {
+    async draft(
+      change: (made: ReasoningPackage) => ReasoningPackage = (made) => made,
+      author: DraftAuthor | 'unknown' = { kind: 'system', id: 'system_erp' },
+    ): Promise<TestDraft> {
       time += 1000
-      return draftOf(change, now())
+      const draft = await draftOf(change, now())
+      const { draftId } = draft.stored
+      if (author !== 'unknown') await db.begin((tx) => recordAuthor(tx, { agentId, draftId, author }))
+      return draft
     },
     /** The passkey's answer to the question whether this person decides so. */
     async answer(
@@ -85,6 +104,9 @@ export async function startApprovals() {
     /** What the page shows to this person. */
     view: (person: DecidingPerson, { stored }: TestDraft) =>
       decisions.view(person, { agentId, draft: stored, digest: stored.digest }),
+    /** Whether the first page lists the draft for this person. */
+    isNeeded: (person: DecidingPerson, { stored: draft }: TestDraft) =>
+      isNeeded(parts, person, { agentId, draft }),
     /** What `send` asks. */
     required: ({ subject }: TestDraft) => approvals.require(subject, { now: now(), maximumAgeMs: DAY_MS }),
     isRequired: ({ subject }: TestDraft) => approvals.isRequired(subject),

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { removePerson } from '../people/people.ts'
 import { addDelegation, endDelegation } from './delegations.ts'
-import { recordAuthor } from './draft-authors.ts'
 import { removeRule } from './approval-rules.ts'
 import { startApprovals } from './approvals.fixture.ts'
 import { listDecisions } from './decision-rows.ts'
 import { verifyStoredApproval } from './verify-stored-approval.ts'
 
+const ADMIN = { kind: 'command', id: 'admin' } as const
 const refusedAs = (reason: string) => (error: unknown) => {
   const { code, details } = error as { code: string; details: { reason?: string } }
   assert.deepEqual([code, details.reason], ['approval_invalid', reason])
@@ -107,10 +108,10 @@ test('send refuses what was moved, changed or withdrawn after the decision', asy
   await assert.rejects(at.required(moved), refusedAs('draft_changed'))
   const rule = await at.rule({ partner: 'org_other' })
   await at.required(draft)
-  await removeRule(at.db, rule.ruleId, { by: 'admin', now: at.now() })
+  await removeRule(at.db, rule.ruleId, { actor: ADMIN, now: at.now() })
   const fitting = await at.rule({ partner: 'org_bolt' })
   await assert.rejects(at.required(draft), refusedAs('rule_changed'))
-  await removeRule(at.db, fitting.ruleId, { by: 'admin', now: at.now() })
+  await removeRule(at.db, fitting.ruleId, { actor: ADMIN, now: at.now() })
   await at.required(draft)
   await at.passkeys.remove(ida.personId, at.keyOf(ida).credentialId)
   await assert.rejects(at.required(draft), refusedAs('passkey_removed'))
@@ -142,8 +143,7 @@ test('two people are two people, and never the one who wrote the draft', async (
   await at.rule({ sensitivity: 'internal', people: 2 })
   const draft = await at.draft()
   assert.equal(await at.isRequired(draft), true, 'a rule asks for people whatever the policy says')
-  const author = { kind: 'person', id: liv.personId } as const
-  await recordAuthor(at.db, { agentId: at.agentId, draftId: draft.stored.draftId, author })
+  await at.wrote(liv, draft)
   await at.decide(ida, draft)
   await at.decide(ida, draft)
   await assert.rejects(at.required(draft), { code: 'approval_waiting' }, 'one person twice')
@@ -151,8 +151,7 @@ test('two people are two people, and never the one who wrote the draft', async (
   assert.match((await at.view(liv, draft)).hindrance ?? '', /You wrote this draft/u)
   await at.decide(ole, draft)
   await at.required(draft)
-  const late = { kind: 'person', id: ole.personId } as const
-  await recordAuthor(at.db, { agentId: at.agentId, draftId: draft.stored.draftId, author: late })
+  await at.wrote(ole, draft)
   await assert.rejects(at.required(draft), refusedAs('drafter'), 'who approved, and then drafted the same')
 })
 
@@ -163,7 +162,7 @@ test('a delegate decides until the day that was given, and counts as one with th
   const draft = await at.draft()
   await assert.rejects(at.decide(ole, draft), { code: 'not_an_approver' })
   const until = new Date(at.now().getTime() + 3_600_000)
-  const by = { by: ida.personId, now: at.now() }
+  const by = { actor: ADMIN, now: at.now() }
   const terms = { from: ida.personId, to: ole.personId, endsAt: until }
   const { delegationId } = await addDelegation(at.db, terms, by)
   await at.decide(ole, draft)
@@ -176,7 +175,7 @@ test('a delegate decides until the day that was given, and counts as one with th
   await assert.rejects(at.required(draft), { code: 'approval_waiting' })
   at.later(1)
   const open = await at.answer(ole, draft)
-  await endDelegation(at.db, delegationId, at.now())
+  await endDelegation(at.db, delegationId, { actor: ADMIN, now: at.now() })
   await assert.rejects(at.record(ole, draft, open), { code: 'not_an_approver' }, 'it ended meanwhile')
   await assert.rejects(at.decide(ole, draft), { code: 'not_an_approver' })
   await assert.rejects(
@@ -210,7 +209,7 @@ test('rules fit by partner, policy, package type and sensitivity', async () => {
   for (const terms of fitting) {
     const { ruleId } = await at.rule(terms)
     assert.equal(await at.isRequired(draft), true, JSON.stringify(terms))
-    await removeRule(at.db, ruleId, { by: 'admin', now: at.now() })
+    await removeRule(at.db, ruleId, { actor: ADMIN, now: at.now() })
   }
 })
 
@@ -247,4 +246,140 @@ test('a stored decision is verified again from its bytes alone, and one changed 
       { verified: false, fault },
       Object.keys(change).join(),
     )
+})
+
+test('a decline binds for ever: no rule, age or removed passkey ends it, only the same person', async () => {
+  await using at = await startApprovals()
+  const [ida, ole] = [await at.person('ida'), await at.person('ole')]
+  const draft = await at.draft()
+  await at.decide(ida, draft, 'declined')
+  await at.decide(ole, draft)
+  const declined = () => assert.rejects(at.required(draft), { code: 'approval_declined' })
+  await declined()
+  at.later(86_401)
+  await at.decide(ole, draft)
+  await declined()
+  await at.rule({ partner: 'org_bolt' })
+  await at.decide(ole, draft)
+  await declined()
+  await at.decide(ida, draft)
+  await at.required(draft)
+  await at.passkeys.remove(ida.personId, at.keyOf(ida).credentialId)
+  await declined()
+  await removePerson(at.db, at.now(), ida.personId, { kind: 'command', id: 'root' })
+  await declined()
+})
+
+test('a decline that its person took back stays taken back when the approval gets too old', async () => {
+  await using at = await startApprovals()
+  const [ida, ole] = [await at.person('ida'), await at.person('ole')]
+  const draft = await at.draft()
+  await at.decide(ida, draft, 'declined')
+  await at.decide(ida, draft)
+  at.later(86_401)
+  await assert.rejects(at.required(draft), refusedAs('too_old'))
+  await at.decide(ole, draft)
+  await at.required(draft)
+})
+
+test('the approval of a person who was removed or is no approver any more does not count', async () => {
+  await using at = await startApprovals()
+  const [ida, ole] = [await at.person('ida'), await at.person('ole')]
+  const draft = await at.draft()
+  await at.decide(ida, draft)
+  await at.required(draft)
+  await at.setRoles(ida, 'reader')
+  await assert.rejects(at.required(draft), refusedAs('not_an_approver'))
+  await at.setRoles(ida, 'approver')
+  await at.required(draft)
+  await at.decide(ole, draft)
+  // Without the removal of the passkeys, which is another check.
+  await at.db`update person set removed_at = ${at.now().toISOString()}`
+  await assert.rejects(at.required(draft), refusedAs('not_an_approver'))
+})
+
+test('a delegation gives nothing that its giver does not have, neither at the decision nor at send', async () => {
+  await using at = await startApprovals()
+  const [ida, ole, kim] = [
+    await at.person('ida'),
+    await at.person('ole', false),
+    await at.person('kim', false),
+  ]
+  const draft = await at.draft()
+  const endsAt = new Date(at.now().getTime() + 3_600_000)
+  const by = { actor: ADMIN, now: at.now() }
+  const delegate = (from: string, to = ole.personId) => addDelegation(at.db, { from, to, endsAt }, by)
+  await assert.rejects(delegate('person_none'), { code: 'person_unknown' })
+  await assert.rejects(delegate(ida.personId, 'person_none'), { code: 'person_unknown' })
+  await assert.rejects(delegate(kim.personId), { code: 'delegator_not_approver' })
+  await delegate(ida.personId)
+  await at.setRoles(ida, 'reader')
+  await assert.rejects(at.decide(ole, draft), { code: 'not_an_approver' })
+  await at.setRoles(ida, 'approver')
+  await at.decide(ole, draft)
+  await at.required(draft)
+  await at.setRoles(ida, 'reader')
+  await assert.rejects(at.required(draft), refusedAs('not_an_approver'))
+  await at.setRoles(ida, 'approver')
+  await at.required(draft)
+  await at.db`update person set removed_at = ${at.now().toISOString()} where person_id = ${ole.personId}`
+  await assert.rejects(at.required(draft), refusedAs('not_an_approver'), 'the delegate is gone')
+})
+
+test('a rule names only people who are here', async () => {
+  await using at = await startApprovals()
+  await assert.rejects(at.rule({ approvers: ['person_none'] }), { code: 'person_unknown' })
+})
+
+test('a draft whose author is not known needs two people', async () => {
+  await using at = await startApprovals()
+  const [ida, ole] = [await at.person('ida'), await at.person('ole')]
+  const draft = await at.draft((made) => made, 'unknown')
+  assert.match((await at.view(ida, draft)).needs.join(), /not known who wrote this draft: two people/u)
+  await at.decide(ida, draft)
+  await assert.rejects(at.required(draft), { code: 'approval_waiting' })
+  await at.decide(ole, draft)
+  await at.required(draft)
+})
+
+test('whoever drafted with a token of their own does not approve the draft, even if they came to the desk later', async () => {
+  await using at = await startApprovals()
+  const holder = { issuer: 'https://login.company.example', subject: 'u-1' }
+  const author = { kind: 'model', id: 'token:assistant', holder } as const
+  const [ida, ole] = [await at.person('ida'), await at.person('ole')]
+  const draft = await at.draft((made) => made, author)
+  await at.decide(ida, draft)
+  await at.required(draft)
+  await at.db`update person set issuer = ${holder.issuer}, subject = 'u-1' where person_id = ${ida.personId}`
+  await assert.rejects(at.required(draft), refusedAs('drafter'))
+  await assert.rejects(at.decide(ida, draft), { code: 'drafter' })
+  await at.decide(ole, draft)
+  await at.required(draft)
+})
+
+test('a draft needs whoever can bring it nearer to what its rules ask for, and nobody else', async () => {
+  await using at = await startApprovals()
+  const [ida, ole, liv] = [await at.person('ida'), await at.person('ole'), await at.person('liv', false)]
+  const first = await at.rule({ approvers: [ida.personId] })
+  const draft = await at.draft()
+  const needed = async () => [
+    await at.isNeeded(ida, draft),
+    await at.isNeeded(ole, draft),
+    await at.isNeeded(liv, draft),
+  ]
+  assert.deepEqual(await needed(), [true, false, false], 'the named approver alone')
+  const endsAt = new Date(at.now().getTime() + 3_600_000)
+  const by = { actor: ADMIN, now: at.now() }
+  await addDelegation(at.db, { from: ida.personId, to: liv.personId, endsAt }, by)
+  assert.deepEqual(await needed(), [true, false, true], 'and the delegate')
+  await at.decide(liv, draft)
+  assert.deepEqual(await needed(), [false, false, false], 'they count once together')
+  await removeRule(at.db, first.ruleId, by)
+  assert.deepEqual(await needed(), [true, true, true], 'the approval is void')
+  await at.decide(ole, draft)
+  assert.deepEqual(await needed(), [false, false, false])
+  at.later(86_401)
+  assert.deepEqual(await needed(), [true, true, false], 'too old, and the delegation ended')
+  await at.wrote(ida, draft)
+  assert.deepEqual(await needed(), [false, true, false], 'never whoever wrote it')
 })

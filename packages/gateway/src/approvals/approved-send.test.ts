@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { insertPerson } from '../people/person-rows.ts'
+import { reasoning } from '../api/api.fixture.ts'
 import { putPolicy } from '../policies/agent-policies.ts'
 import { SKILL, startCompanies } from '../startup/two-instances.fixture.ts'
 import { testBox } from '../stores/gateway-database.fixture.ts'
@@ -24,6 +26,8 @@ test('a system cannot send what a rule guards until people approve; the receipt 
   const parts = { db, publicUrl: PARTY.origin, now }
   const [passkeys, key] = [openPasskeys(parts), softwareAuthenticator(PARTY)]
   const ida = { personId: 'person_ida', name: 'Ida Berg', signedInAt: now() }
+  const row = { id: ida.personId, name: ida.name, roles: ['approver'] as const, addedAt: now().toISOString() }
+  await db.begin((tx) => insertPerson(tx, row, 1))
   await passkeys.register(ida, 'Laptop', key.create(await passkeys.registrationOptions(ida)))
   companies.world.clock.advance(1)
   await addRule(
@@ -36,7 +40,7 @@ test('a system cannot send what a rule guards until people approve; the receipt 
       people: 1,
       approvers: [],
     },
-    { by: 'Ole Dahl', now: now() },
+    { actor: { kind: 'command', id: 'Ole Dahl' }, now: now() },
   )
   const policy = hosted.agent.make.policyEnvelope({ to: 'org_partner', purpose: 'supply planning' })
   await putPolicy(db, agentId, JSON.stringify(policy))
@@ -48,7 +52,9 @@ test('a system cannot send what a rule guards until people approve; the receipt 
     ask: 'Confirm week 13.',
   })
   const to = { organizationId: 'org_partner', agentId: 'agent_partner' }
-  const draft = await hosted.drafts.create({ object, policy, to, skill: SKILL })
+  const draft = await hosted
+    .draftsBy({ kind: 'system', id: 'system_erp' })
+    .create({ object, policy, to, skill: SKILL })
   assert.deepEqual([draft.state, draft.approvalRequired], ['waiting', true])
 
   const system = await addSystem(db, { name: 'erp', agents: [agentId], verbs: ['draft', 'send'] })
@@ -86,4 +92,44 @@ test('a system cannot send what a rule guards until people approve; the receipt 
   assert.match(String(receipt.human_approval?.['approval_reference']), /^approval_[0-9a-f-]{36}$/u)
   for (const word of ['Ida', 'person_ida', 'sales', key.credentialId])
     assert.ok(!entry?.receiptText.includes(word), word)
+})
+
+test('a draft without its author is not kept', async () => {
+  const agentId = await companies.addAgent('rails')
+  await using gateway = await companies.startInstance()
+  await gateway.agents.refresh()
+  const { db } = gateway
+  const hosted = gateway.agents.find(agentId)
+  assert.ok(hosted)
+  const policy = hosted.agent.make.policyEnvelope({ to: 'org_partner', purpose: 'supply planning' })
+  await putPolicy(db, agentId, JSON.stringify(policy))
+  const { key } = await addSystem(db, { name: 'erp', agents: [agentId], verbs: ['draft'] })
+  const draft = async (name: string) => {
+    const response = await fetch(`${gateway.urls.api}/api/v1/agents/${agentId}/drafts`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${key}`,
+        'idempotency-key': name,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({
+        to: 'agent_partner',
+        object_type: 'reasoning_package',
+        policy_id: policy.policy_id,
+        content: reasoning(name),
+      }),
+    })
+    return response.status
+  }
+  const count = async (table: 'agent_draft' | 'draft_author') =>
+    (table === 'agent_draft'
+      ? await db`select from agent_draft where agent_id = ${agentId}`
+      : await db`select from draft_author where agent_id = ${agentId}`
+    ).length
+  assert.equal(await draft('first'), 201)
+  assert.deepEqual([await count('agent_draft'), await count('draft_author')], [1, 1])
+  await db`create trigger author_fails before insert on draft_author for each row execute function refuse_change()`
+  assert.equal(await draft('second'), 500)
+  assert.deepEqual([await count('agent_draft'), await count('draft_author')], [1, 1])
+  await db`drop trigger author_fails on draft_author`
 })

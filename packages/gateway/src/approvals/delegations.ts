@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import type { Queries } from '@agent-exchange/database'
+import type { Database, Queries } from '@agent-exchange/database'
 import { MAXIMUM_DELEGATION_MS, MAXIMUM_DELEGATIONS } from './approval-limits.ts'
 import { ApprovalProblem } from './approval-problem.ts'
-import type { ByPerson } from './approval-rules.ts'
+import { recordChange, type ByActor } from '../people/administration-record.ts'
+import { isApprover, requirePeople } from './approver-checks.ts'
 
 /** Owner of the table approval_delegation. */
 
@@ -16,21 +17,35 @@ export interface Delegation {
   readonly addedBy: string
 }
 
+export interface DelegationTerms {
+  readonly from: string
+  readonly to: string
+  readonly endsAt: Date
+}
+
+/** `from` has to be an approver. Whether it still is counts again at each decision and at `send`. */
 export async function addDelegation(
-  db: Queries,
-  { from, to, endsAt }: { readonly from: string; readonly to: string; readonly endsAt: Date },
-  { by, now }: ByPerson,
+  db: Database,
+  { from, to, endsAt }: DelegationTerms,
+  { actor, now }: ByActor,
 ): Promise<Delegation> {
+  if (from === to) throw new ApprovalProblem('delegation_same')
   const lasts = endsAt.getTime() - now.getTime()
   if (!(lasts > 0 && lasts <= MAXIMUM_DELEGATION_MS)) throw new ApprovalProblem('delegation_time')
   const delegationId = `delegation_${randomUUID()}`
   const [start, end] = [now.toISOString(), endsAt.toISOString()]
-  const { count } = await db`
-    insert into approval_delegation (delegation_id, from_person, to_person, starts_at, ends_at, added_by)
-    select ${delegationId}, ${from}, ${to}, ${start}, ${end}, ${by}
-    where (select count(*) from approval_delegation where ends_at > ${start}) < ${MAXIMUM_DELEGATIONS}`
-  if (count === 0) throw new ApprovalProblem('delegation_limit')
-  return { delegationId, from, to, startsAt: start, endsAt: end, addedBy: by }
+  return db.begin(async (tx) => {
+    await requirePeople(tx, [from, to])
+    if (!(await isApprover(tx, from))) throw new ApprovalProblem('delegator_not_approver')
+    const { count } = await tx`
+      insert into approval_delegation (delegation_id, from_person, to_person, starts_at, ends_at, added_by)
+      select ${delegationId}, ${from}, ${to}, ${start}, ${end}, ${actor.id}
+      where (select count(*) from approval_delegation where ends_at > ${start}) < ${MAXIMUM_DELEGATIONS}`
+    if (count === 0) throw new ApprovalProblem('delegation_limit')
+    const details = { from, to, until: end }
+    await recordChange(tx, { at: start, actor, action: 'delegation.add', target: delegationId, details })
+    return { delegationId, from, to, startsAt: start, endsAt: end, addedBy: actor.id }
+  })
 }
 
 /** Those that have not ended. */
@@ -42,11 +57,15 @@ export async function listDelegations(db: Queries, now: Date): Promise<Delegatio
 }
 
 /** Ends it now. False if it has ended, or there is none. */
-export async function endDelegation(db: Queries, delegationId: string, now: Date): Promise<boolean> {
+export function endDelegation(db: Database, delegationId: string, { actor, now }: ByActor): Promise<boolean> {
   const at = now.toISOString()
-  const { count } = await db`
-    update approval_delegation set ends_at = ${at} where delegation_id = ${delegationId} and ends_at > ${at}`
-  return count > 0
+  return db.begin(async (tx) => {
+    const { count } = await tx`
+      update approval_delegation set ends_at = ${at}, ended_by = ${actor.id}
+      where delegation_id = ${delegationId} and ends_at > ${at}`
+    if (count > 0) await recordChange(tx, { at, actor, action: 'delegation.end', target: delegationId })
+    return count > 0
+  })
 }
 
 /** People who let this one approve at that time. */

@@ -14,20 +14,13 @@ import { issueChallenge, takeChallenge } from './challenges.ts'
 import { reasonContext, insertDecision, listDecisions } from './decision-rows.ts'
 import { challengeOfStatement, newStatement, parseStatement, subjectFault } from './decision-statement.ts'
 import { needsInWords } from './decision-needs.ts'
-import { delegatorsOf } from './delegations.ts'
-import { personsWhoDrafted } from './draft-authors.ts'
+import { principalOf, type DecidingPerson } from './approving-people.ts'
 import { factsOfDraft, readEffectiveRules, type DraftFacts, type EffectiveRules } from './effective-rules.ts'
 import { listPasskeys, lockPasskey, recordUse } from './passkey-rows.ts'
 import type { PasskeyOptions } from './passkeys.ts'
 import { credentialOf } from './passkeys.ts'
 import { relyingPartyOf } from './relying-party.ts'
 import { verifyAssertion } from './verify-assertion.ts'
-
-/** A person with a session, and whether it has the role approver now. */
-export interface DecidingPerson {
-  readonly personId: string
-  readonly isApprover: boolean
-}
 
 /** The draft as the page showed it. */
 export interface ShownDraft {
@@ -87,7 +80,7 @@ export function openDraftDecisions({
   async function hindranceOf(person: DecidingPerson, shown: ShownDraft, rules: EffectiveRules) {
     try {
       relyingPartyOf(publicUrl)
-      await principalOf(db, person, { shown, rules, at: now() })
+      await principalOf(db, person, { ...placeOf(shown), rules, at: now() })
       await usablePasskeys(db, person, seenFacts(shown))
       return undefined
     } catch (error) {
@@ -101,10 +94,10 @@ export function openDraftDecisions({
       const party = relyingPartyOf(publicUrl)
       if (decision !== 'approved' && decision !== 'declined') throw new ApprovalProblem('decision_unknown')
       const facts = seenFacts(shown)
-      const rules = await readEffectiveRules(db, facts)
+      const rules = await readEffectiveRules(db, shown.agentId, facts)
       const { personId } = person
       const at = now()
-      const principal = await principalOf(db, person, { shown, rules, at })
+      const principal = await principalOf(db, person, { ...placeOf(shown), rules, at })
       const usable = await usablePasskeys(db, person, facts)
       const statement = canonicalize(
         newStatement(facts, rules, {
@@ -139,10 +132,10 @@ export function openDraftDecisions({
       const words = reason.trim()
       if (words.length > MAXIMUM_REASON_CHARACTERS || (words === '' && statement.decision === 'declined'))
         throw new ApprovalProblem('reason_missing')
-      const rules = await readEffectiveRules(db, facts)
+      const rules = await readEffectiveRules(db, shown.agentId, facts)
       const changed = subjectFault(statement, facts, rules)
       if (changed) throw new ApprovalProblem(changed === 'rule_changed' ? 'rule_changed' : 'draft_changed')
-      const principal = await principalOf(db, person, { shown, rules, at: answeredAt })
+      const principal = await principalOf(db, person, { ...placeOf(shown), rules, at: answeredAt })
       if (principal !== (statement.on_behalf_of ?? personId)) throw new ApprovalProblem('not_an_approver')
       const reference = `approval_${randomUUID()}`
       await db.begin(async (tx) => {
@@ -179,7 +172,7 @@ export function openDraftDecisions({
 
     async view(person, shown) {
       const { agentId, draft } = shown
-      const rules = await readEffectiveRules(db, seenFacts(shown))
+      const rules = await readEffectiveRules(db, agentId, seenFacts(shown))
       const decisions = (await listDecisions(db, agentId, draft.draftId)).map((each) => ({
         ...each,
         onBehalfOf: parseStatement(each.statement)?.on_behalf_of,
@@ -210,6 +203,8 @@ function seenFacts({ draft, digest }: ShownDraft): DraftFacts {
   return factsOfDraft(draft)
 }
 
+const placeOf = ({ agentId, draft: { draftId } }: ShownDraft) => ({ agentId, draftId })
+
 const isOlder = ({ registeredAt }: { readonly registeredAt: string }, { createdAt }: DraftFacts) =>
   Date.parse(registeredAt) < Date.parse(createdAt)
 
@@ -219,21 +214,4 @@ async function usablePasskeys(db: Database, { personId }: DecidingPerson, facts:
   const usable = listed.filter((each) => isOlder(each, facts))
   if (usable.length === 0) throw new ApprovalProblem('passkey_too_new')
   return usable
-}
-
-/** In whose place the person decides: its own, or that of somebody who lets it decide until a day. */
-async function principalOf(
-  db: Database,
-  { personId, isApprover }: DecidingPerson,
-  { shown, rules, at }: { readonly shown: ShownDraft; readonly rules: EffectiveRules; readonly at: Date },
-): Promise<string> {
-  const drafters = await personsWhoDrafted(db, shown.agentId, shown.draft.draftId)
-  if (drafters.includes(personId)) throw new ApprovalProblem('drafter')
-  const named = (person: string) =>
-    rules.needs.some(({ approvers }) => approvers.length === 0 || approvers.includes(person))
-  if (isApprover && named(personId)) return personId
-  const delegators = await delegatorsOf(db, personId, at.toISOString())
-  const principal = delegators.find((each) => named(each) && !drafters.includes(each))
-  if (principal === undefined) throw new ApprovalProblem('not_an_approver')
-  return principal
 }

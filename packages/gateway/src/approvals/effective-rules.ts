@@ -5,6 +5,7 @@ import type { PolicyEnvelope, ProtocolObject } from '@agent-exchange/protocol'
 import type { StoredDraft } from '@agent-exchange/sdk'
 import { hasSensitivity, type DraftSubject } from '@agent-exchange/sdk/internal'
 import { listRules, type ApprovalRule } from './approval-rules.ts'
+import { hasAuthor } from './draft-authors.ts'
 
 /** What a decision is about. */
 export interface DraftFacts {
@@ -27,19 +28,32 @@ export function factsOfDraft(draft: StoredDraft): DraftFacts {
   return { draftId, digest, createdAt, recipient: { organization_id, agent_id }, policy, object }
 }
 
+export type ApprovalNeed = Pick<ApprovalRule, 'people' | 'approvers'>
+
 /** What approvers of a draft have to fulfil. */
 export interface EffectiveRules {
   /** All of them. One approver if no rule fits. */
-  readonly needs: readonly Pick<ApprovalRule, 'people' | 'approvers'>[]
+  readonly needs: readonly ApprovalNeed[]
+  /** Otherwise whoever approves may have written it, so that two people have to. */
+  readonly isAuthorKnown: boolean
   /** Whether a rule fits, so that a person is needed whatever the policy says. */
   readonly isRuled: boolean
   /** SHA-256 over RFC 8785 of the rules that fit. A decision is void when they change. */
   readonly digest: string
 }
 
-const DEFAULT_NEED = { people: 1, approvers: [] }
+const DEFAULT_NEED: ApprovalNeed = { people: 1, approvers: [] }
+const NEED_WITHOUT_AUTHOR: ApprovalNeed = { people: 2, approvers: [] }
 
-export async function readEffectiveRules(db: Queries, facts: DraftFacts): Promise<EffectiveRules> {
+/** Those of the rules, and that of a draft whose author is not known. */
+export const allNeeds = ({ needs, isAuthorKnown }: EffectiveRules): readonly ApprovalNeed[] =>
+  isAuthorKnown ? needs : [...needs, NEED_WITHOUT_AUTHOR]
+
+export async function readEffectiveRules(
+  db: Queries,
+  agentId: string,
+  facts: DraftFacts,
+): Promise<EffectiveRules> {
   const fitting = (await listRules(db)).filter((rule) => fits(rule, facts))
   const signed = fitting.map(
     ({ ruleId, partner, policyId, packageType, sensitivity, people, approvers }) => ({
@@ -54,6 +68,7 @@ export async function readEffectiveRules(db: Queries, facts: DraftFacts): Promis
   )
   return {
     needs: fitting.length > 0 ? fitting : [DEFAULT_NEED],
+    isAuthorKnown: await hasAuthor(db, agentId, facts.draftId),
     isRuled: fitting.length > 0,
     digest: digestOf({ tag: 'aex-approval-rules/1', rules: signed }),
   }

@@ -30,7 +30,7 @@ export async function startApprovingCompany() {
       people: 1,
       approvers: [],
     },
-    { by: 'Ole Dahl', now: now() },
+    { actor: { kind: 'command', id: 'Ole Dahl' }, now: now() },
   )
   const owned = stack.move()
   return {
@@ -43,7 +43,7 @@ export async function startApprovingCompany() {
     /** A draft that a program made, later than every passkey. */
     draft(): Promise<StoredDraft> {
       clock.advance(1)
-      const { agent, drafts } = hosted
+      const { agent } = hosted
       const policy = agent.make.policyEnvelope({ to: 'org_partner', purpose: 'supply planning' })
       const object = agent.make.reasoningPackage({
         to: 'org_partner',
@@ -53,7 +53,9 @@ export async function startApprovingCompany() {
         ask: 'Confirm week 13.',
       })
       const to = { organizationId: 'org_partner', agentId: 'agent_partner' }
-      return drafts.create({ object, policy, to, skill: SKILL })
+      return hosted
+        .draftsBy({ kind: 'system', id: 'system_erp' })
+        .create({ object, policy, to, skill: SKILL })
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }

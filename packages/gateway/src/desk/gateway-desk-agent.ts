@@ -14,9 +14,8 @@ import { readAddressBook } from '../agents/address-book.ts'
 import { skillOf, type HostedAgent } from '../agents/hosted-agent.ts'
 import { storeReceived } from '../agents/receive-package.ts'
 import { sendStoredDraft } from '../agents/send-stored-draft.ts'
-import { listDecisions } from '../approvals/decision-rows.ts'
 import type { DraftDecisions } from '../approvals/draft-decisions.ts'
-import { personsWhoDrafted, recordAuthor } from '../approvals/draft-authors.ts'
+import { isNeeded } from '../approvals/needed-decisions.ts'
 import { recordAccess } from '../content/access-record.ts'
 import type { ContentStore } from '../content/content-store.ts'
 import { listPolicies } from '../policies/agent-policies.ts'
@@ -30,6 +29,7 @@ export interface DeskParts {
   readonly db: Database
   readonly contents: ContentStore
   readonly now: () => Date
+  readonly publicUrl: string
   readonly decisions: DraftDecisions
 }
 
@@ -90,11 +90,7 @@ export function gatewayDeskAgent(parts: DeskParts, hosted: HostedAgent, person: 
   const drafts: Drafts = {
     ...hosted.drafts,
     get: async (draftId) => (await seen(hosted.drafts.get(draftId).then((draft) => ({ draft })))).draft,
-    async create(input) {
-      const draft = await hosted.drafts.create(input)
-      await recordAuthor(db, { agentId, draftId: draft.draftId, author: { kind: 'person', id: person.id } })
-      return draft
-    },
+    create: (input) => hosted.draftsBy({ kind: 'person', id: person.id }).create(input),
     evaluate: (draftId, options) => seen(hosted.drafts.evaluate(draftId, options)),
     async send(draftId, options) {
       const draft = await hosted.drafts.get(draftId)
@@ -121,7 +117,7 @@ export function gatewayDeskAgent(parts: DeskParts, hosted: HostedAgent, person: 
         readPending(hosted.drafts, hosted.outbox, inbox),
         endingKeysOf(agent),
       ])
-      const forThem = await draftsFor(db, person, agentId, forPerson)
+      const forThem = await draftsFor(parts, person, agentId, forPerson)
       return { drafts: forThem, sealed: sealed.length, setAside, endingKeys }
     },
     threads: (limit) => threadsOfInbox(inbox, limit),
@@ -165,22 +161,15 @@ const policyFor = (policies: readonly PolicyEnvelope[], organizationId: string |
     ({ allowed_recipients: allowed }) => organizationId === undefined || allowed.includes(organizationId),
   )
 
-/** Drafts that this person may decide about: those of other people, which the person has not decided about yet. */
+/** Drafts for which the approval of this person is missing. */
 async function draftsFor(
-  db: Database,
-  person: DeskPerson,
+  parts: DeskParts,
+  { id: personId, roles }: DeskPerson,
   agentId: string,
   waiting: readonly StoredDraft[],
 ): Promise<readonly StoredDraft[]> {
-  if (!person.roles.includes('approver')) return []
-  const isFor = await Promise.all(
-    waiting.slice(0, MAXIMUM_WAITING).map(async ({ draftId }) => {
-      const [drafters, decisions] = await Promise.all([
-        personsWhoDrafted(db, agentId, draftId),
-        listDecisions(db, agentId, draftId),
-      ])
-      return !drafters.includes(person.id) && !decisions.some(({ personId }) => personId === person.id)
-    }),
-  )
-  return waiting.filter((_draft, index) => isFor[index])
+  const person = { personId, isApprover: roles.includes('approver') }
+  const listed = waiting.slice(0, MAXIMUM_WAITING)
+  const isFor = await Promise.all(listed.map((draft) => isNeeded(parts, person, { agentId, draft })))
+  return listed.filter((_draft, index) => isFor[index])
 }

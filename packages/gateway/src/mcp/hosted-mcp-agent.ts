@@ -3,13 +3,14 @@ import { NOTICE, requireShowable, ToolRefusal, withBoundaries } from '@agent-exc
 import type { McpAgent, ShownPackage, WaitingEvent } from '@agent-exchange/mcp'
 import { readAddressBook } from '../agents/address-book.ts'
 import type { HostedAgent } from '../agents/hosted-agent.ts'
-import { recordAuthor } from '../approvals/draft-authors.ts'
+import { authorOf } from '../approvals/draft-authors.ts'
 import { recordAccess } from '../content/access-record.ts'
 import { ModelUseForbidden, type ContentStore, type StoredContent } from '../content/content-store.ts'
 import { keepSent } from '../content/keep-sent.ts'
 import { threadsOfContents } from '../content/threads-of-contents.ts'
 import { finishWaiting, listWaiting, type InboxItem } from '../inbox/inbox-items.ts'
 import { listPolicies } from '../policies/agent-policies.ts'
+import type { Caller } from '../systems/verbs.ts'
 
 export interface ModelDependencies {
   readonly db: Database
@@ -22,10 +23,11 @@ export interface ModelDependencies {
 /** An agent of the gateway for the tools of a model. Every content that the model gets is in the access record. */
 export function hostedMcpAgent(
   hosted: HostedAgent,
-  modelId: string,
+  model: Caller,
   { db, contents, now, publicUrl }: ModelDependencies,
 ): McpAgent {
   const { agentId, agent, drafts } = hosted
+  const { id: modelId } = model
   return {
     identity: agent.identity,
     context: agent.context,
@@ -34,11 +36,7 @@ export function hostedMcpAgent(
     revoke: (packageId, reason) => agent.revoke(packageId, reason),
     capsule: (subject, options) => agent.capsule(subject, options),
     drafts: {
-      async create(input) {
-        const draft = await drafts.create(input)
-        await recordAuthor(db, { agentId, draftId: draft.draftId, author: { kind: 'model', id: modelId } })
-        return draft
-      },
+      create: (input) => hosted.draftsBy(authorOf(model)).create(input),
       get: (draftId) => drafts.get(draftId),
       list: () => drafts.list(),
       damaged: () => drafts.damaged(),

@@ -9,6 +9,12 @@ export interface Actor {
   readonly id: string
 }
 
+/** Who makes a change, and when. */
+export interface ByActor {
+  readonly actor: Actor
+  readonly now: Date
+}
+
 export interface AdministrationEntry {
   readonly at: string
   readonly actor: Actor

@@ -24,13 +24,20 @@ interface DraftRow {
   readonly sealed: Uint8Array
 }
 
+/** What shares a transaction with a change of a draft. */
+export interface DraftHooks {
+  /** Of a draft that was there already too: the same content is the same draft. */
+  readonly onAdded?: (tx: Transaction, draftId: string) => Promise<void>
+  /** Takes the content from a sent draft. */
+  readonly onSent?: (tx: Transaction, content: DraftRecord['content']) => Promise<void>
+}
+
 /** The drafts of one agent, each encrypted by a data key of its own. Owner of the table agent_draft. */
 export function openPostgresDraftStore(
   db: Database,
   agentId: string,
   box: SecretBox,
-  /** In the transaction that takes the content from a sent draft. */
-  onSent: (tx: Transaction, content: DraftRecord['content']) => Promise<void> = async () => undefined,
+  { onAdded, onSent }: DraftHooks = {},
 ): DraftStore {
   const seal = (draftId: string, record: DraftRecord | SentDraftRecord) =>
     box.seal(contextOf(agentId, draftId), Buffer.from(JSON.stringify(record)))
@@ -76,7 +83,11 @@ export function openPostgresDraftStore(
     read: (draftId) => read(db, draftId),
     add: (draft) =>
       locked(async (tx) => {
-        if (await findRow(tx, draft.draft_id)) return read(tx, draft.draft_id)
+        if (await findRow(tx, draft.draft_id)) {
+          const known = await read(tx, draft.draft_id)
+          await onAdded?.(tx, draft.draft_id)
+          return known
+        }
         const open = await countOpen(tx, agentId)
         if (open >= MAXIMUM_OPEN_DRAFTS)
           throw new ExchangeError('draft_limit', { details: { open, maximum: MAXIMUM_OPEN_DRAFTS } })
@@ -85,6 +96,7 @@ export function openPostgresDraftStore(
         await tx`
           insert into agent_draft (agent_id, draft_id, created_at, wrapped_key, sealed)
           values (${agentId}, ${draft.draft_id}, ${draft.created_at}, ${wrappedKey}, ${sealed})`
+        await onAdded?.(tx, draft.draft_id)
         return record
       }),
     decide: (draftId, decide) =>
@@ -105,7 +117,7 @@ export function openPostgresDraftStore(
         const record = row && opened(row)
         if (!record || 'sent_at' in record) return
         const { content, ...kept } = record
-        await onSent(tx, content)
+        await onSent?.(tx, content)
         // A new data key: the one that encrypted the content is gone with it.
         const { wrappedKey, sealed } = seal(draftId, { ...kept, ...sent })
         await tx`

@@ -36,6 +36,7 @@ test('a token of the provider permits what its scopes say, and nothing more', as
     kind: 'system',
     agents: ['agent_acme'],
     verbs: ['read', 'send'],
+    holder: { issuer: ISSUER, subject: 'erp' },
   })
   const listed = await signed({ scope: undefined, scp: ['aex:inbox', 'aex:agent:*'], client_id: 'ledger' })
   assert.deepEqual(await callerOfToken(listed, rules), {
@@ -43,6 +44,7 @@ test('a token of the provider permits what its scopes say, and nothing more', as
     kind: 'system',
     agents: ['*'],
     verbs: ['inbox'],
+    holder: { issuer: ISSUER, subject: 'erp' },
   })
   const none = await callerOfToken(await signed({ scope: 'aex:approve aex: aex:agent: admin' }), rules)
   assert.deepEqual([none.agents, none.verbs], [[], []])

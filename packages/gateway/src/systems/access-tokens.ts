@@ -39,7 +39,13 @@ export async function callerOfToken(token: string, rules: TokenRules): Promise<C
     .map((scope) => scope.slice(SCOPE_PREFIX.length))
     .filter(isVerb)
   const subject = subjectOf(payload)
-  return { id: `token:${subject}`, kind, agents: agents.includes(ALL_AGENTS) ? [ALL_AGENTS] : agents, verbs }
+  return {
+    id: `token:${subject}`,
+    kind,
+    agents: agents.includes(ALL_AGENTS) ? [ALL_AGENTS] : agents,
+    verbs,
+    holder: { issuer: source.issuer, subject: payload.sub ?? '' },
+  }
 }
 
 async function verified(

@@ -14,6 +14,8 @@ export interface Caller {
   readonly kind: 'system' | 'model'
   readonly agents: readonly string[]
   readonly verbs: readonly Verb[]
+  /** The claims `iss` and `sub` of a token: perhaps a person, whatever program uses it. */
+  readonly holder?: { readonly issuer: string; readonly subject: string }
 }
 
 export function mayActFor({ agents }: Caller, agentId: string): boolean {

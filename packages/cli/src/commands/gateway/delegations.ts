@@ -1,8 +1,9 @@
-import { addDelegation, ApprovalProblem, endDelegation, listDelegations } from '@agent-exchange/gateway'
+import { addDelegation, endDelegation, listDelegations } from '@agent-exchange/gateway'
 import { Command, InvalidArgumentError } from 'commander'
 import { CommandFailure } from '../../failure.ts'
 import { aexStep } from '../../next-step.ts'
 import { visible, visibleJson } from '../../visible.ts'
+import { actorOf } from './actor.ts'
 import { byOption, gatewayLeaf, type Json } from './gateway-command.ts'
 import { withGateway } from './opened-gateway.ts'
 
@@ -27,6 +28,7 @@ export function gatewayDelegationCommand(): Command {
   const list = gatewayLeaf('list', 'Delegations that have not ended', 'delegation list').action(listAll)
   const end = gatewayLeaf('end', 'End a delegation now', 'delegation end delegation_4f…')
     .argument('<delegation_id>', 'see: aex gateway delegation list')
+    .option('--by <name>', 'person who is responsible for it; otherwise the user of the operating system')
     .action(endOne)
   return new Command('delegation')
     .description('People who approve for others for a time')
@@ -43,11 +45,8 @@ function readDay(text: string): Date {
 }
 
 async function addOne({ from, to, until, by, json }: NewDelegation): Promise<void> {
-  if (from === to) throw new CommandFailure('Name two different people with --from and --to.')
   const made = await withGateway(({ db, now }) =>
-    addDelegation(db, { from, to, endsAt: until }, { by, now: now() }).catch((error: unknown) => {
-      throw error instanceof ApprovalProblem ? new CommandFailure(error.message) : error
-    }),
+    addDelegation(db, { from, to, endsAt: until }, { actor: actorOf(by), now: now() }),
   )
   if (json)
     return console.log(visibleJson({ delegation_id: made.delegationId, from, to, ends_at: made.endsAt }))
@@ -69,8 +68,10 @@ async function listAll({ json }: Json): Promise<void> {
     console.log(visible(`${delegation_id}  ${to} for ${from} until ${ends_at}; by ${added_by}`))
 }
 
-async function endOne(delegationId: string, { json }: Json): Promise<void> {
-  const isEnded = await withGateway(({ db, now }) => endDelegation(db, delegationId, now()))
+async function endOne(delegationId: string, { by, json }: Json & { readonly by?: string }): Promise<void> {
+  const isEnded = await withGateway(({ db, now }) =>
+    endDelegation(db, delegationId, { actor: actorOf(by), now: now() }),
+  )
   if (!isEnded)
     throw new CommandFailure(
       `There is no ${delegationId} that has not ended. List them: ${aexStep('gateway', 'delegation', 'list')}`,

@@ -141,14 +141,21 @@ test('rules of approval are added, listed in words and removed', async () => {
 })
 
 test('a delegation has an end, and can end earlier', async () => {
-  const people = ['--from', 'person_a', '--to', 'person_b', '--by', 'Ida Berg'] as const
+  const strangers = ['--from', 'person_a', '--to', 'person_b', '--until', '2026-12-24', '--by', 'Ida Berg']
+  assert.match((await gateway('delegation', 'add', ...strangers)).stderr, /no such person/u)
+  const refused = await gateway('rule', 'add', '--approver', 'person_a', '--by', 'Ida Berg')
+  assert.match(refused.stderr, /no such person/u)
+  const { person_id: from } = await document('person', 'add', 'Ole', '--role', 'approver')
+  const { person_id: to } = await document('person', 'add', 'Liv', '--role', 'planner')
+  const people = ['--from', from, '--to', to, '--by', 'Ida Berg'] as const
   const past = await gateway('delegation', 'add', ...people, '--until', '2020-01-01')
   assert.match(past.stderr, /at most 92 days from now/u)
   const day = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10)
   const { delegation_id: id } = await document('delegation', 'add', ...people, '--until', day)
-  assert.match((await gateway('delegation', 'list')).stdout, /person_b for person_a until/u)
+  assert.match((await gateway('delegation', 'list')).stdout, /person_\S+ for person_\S+ until/u)
   assert.deepEqual(await document('delegation', 'end', id), { delegation_id: id, ended: true })
   assert.deepEqual(await document('delegation', 'list'), [])
+  for (const person of [from, to]) await gateway('person', 'remove', person)
 })
 
 test('the master key is rotated: everything is encrypted under the new one, and nothing is left', async () => {

@@ -1,4 +1,3 @@
-import { userInfo } from 'node:os'
 import {
   addPerson,
   isDeskRole,
@@ -12,6 +11,7 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 import { CommandFailure } from '../../failure.ts'
 import { aexStep } from '../../next-step.ts'
 import { visible, visibleJson } from '../../visible.ts'
+import { actorOf } from './actor.ts'
 import { gatewayLeaf, type Json } from './gateway-command.ts'
 import { withGateway } from './opened-gateway.ts'
 
@@ -60,23 +60,20 @@ function readRoles(text: string): readonly Role[] {
   return roles
 }
 
-/** Whoever may run commands with the master key of the gateway. */
-const actor = () => ({ kind: 'command', id: userInfo().username }) as const
-
 async function addOne(
   name: string,
   { role, email, json }: Json & { role: readonly Role[]; email?: string },
 ): Promise<void> {
   await withGateway(async (gateway) => {
     const person = { name, roles: role, ...(email !== undefined && { email }) }
-    const invited = await addPerson(gateway.db, gateway.now(), person, actor())
+    const invited = await addPerson(gateway.db, gateway.now(), person, actorOf())
     showLink(gateway, invited, `${name} has the role ${role.join(', ')}.`, json)
   })
 }
 
 async function linkOne(personId: string, { json }: Json): Promise<void> {
   await withGateway(async (gateway) => {
-    const invited = await renewLink(gateway.db, gateway.now(), personId, actor())
+    const invited = await renewLink(gateway.db, gateway.now(), personId, actorOf())
     showLink(gateway, invited, 'Earlier links stopped working.', json)
   })
 }
@@ -113,7 +110,7 @@ async function listAll({ json }: Json): Promise<void> {
 }
 
 async function removeOne(personId: string, { json }: Json): Promise<void> {
-  const wasThere = await withGateway(({ db, now }) => removePerson(db, now(), personId, actor()))
+  const wasThere = await withGateway(({ db, now }) => removePerson(db, now(), personId, actorOf()))
   if (!wasThere)
     throw new CommandFailure(
       `This gateway has no ${personId}. List people: ${aexStep('gateway', 'person', 'list')}`,

@@ -11,6 +11,7 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 import { CommandFailure } from '../../failure.ts'
 import { aexStep } from '../../next-step.ts'
 import { visible, visibleJson } from '../../visible.ts'
+import { actorOf } from './actor.ts'
 import { byOption, gatewayLeaf, type Json } from './gateway-command.ts'
 import { withGateway } from './opened-gateway.ts'
 
@@ -88,7 +89,7 @@ async function addOne(options: NewRule): Promise<void> {
   if (approver.length > 0 && approver.length < people)
     throw new CommandFailure(`${people} people have to approve: name at least as many with --approver.`)
   const terms = { partner, policyId: policy, packageType: type, sensitivity, people, approvers: approver }
-  const rule = await withGateway(({ db, now }) => addRule(db, terms, { by, now: now() }))
+  const rule = await withGateway(({ db, now }) => addRule(db, terms, { actor: actorOf(by), now: now() }))
   if (options.json) return console.log(visibleJson(toJson(rule)))
   console.log(visible(`${rule.ruleId}: ${wordsOf(rule)}.`))
 }
@@ -102,7 +103,9 @@ async function listAll({ json }: Json): Promise<void> {
 }
 
 async function removeOne(ruleId: string, { by, json }: Json & { readonly by: string }): Promise<void> {
-  const isRemoved = await withGateway(({ db, now }) => removeRule(db, ruleId, { by, now: now() }))
+  const isRemoved = await withGateway(({ db, now }) =>
+    removeRule(db, ruleId, { actor: actorOf(by), now: now() }),
+  )
   if (!isRemoved)
     throw new CommandFailure(`There is no ${ruleId}. List rules: ${aexStep('gateway', 'rule', 'list')}`)
   if (json) return console.log(visibleJson({ rule_id: ruleId, removed: true }))

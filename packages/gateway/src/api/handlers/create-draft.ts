@@ -2,7 +2,7 @@ import { draftObject, toShownDraft } from '@agent-exchange/mcp'
 import type { DraftInput } from '@agent-exchange/sdk'
 import { asUnknownPeer } from '@agent-exchange/sdk/internal'
 import { skillOf, type HostedAgent } from '../../agents/hosted-agent.ts'
-import { recordAuthor } from '../../approvals/draft-authors.ts'
+import { authorOf } from '../../approvals/draft-authors.ts'
 import { policyNamed } from '../../policies/agent-policies.ts'
 import { GatewayProblem } from '../../problems.ts'
 import { agentOf, type Handler } from '../call.ts'
@@ -23,7 +23,7 @@ export const createDraft: Handler<'createDraft'> = async (call) => {
     ...(terms.threadId !== undefined && { threadId: terms.threadId }),
     ...(terms.about !== undefined && { about: terms.about }),
   })
-  const draft = await hosted.drafts.create({
+  const draft = await hosted.draftsBy(authorOf(call.caller)).create({
     object,
     policy,
     skill: skillOf(hosted),
@@ -31,8 +31,6 @@ export const createDraft: Handler<'createDraft'> = async (call) => {
     ...(body.expires_at !== undefined && { expiresAt: body.expires_at }),
     ...(body.require_person !== undefined && { requireApproval: body.require_person }),
   } as unknown as DraftInput)
-  const author = { kind: call.caller.kind, id: call.caller.id }
-  await recordAuthor(parts.db, { agentId: hosted.agentId, draftId: draft.draftId, author })
   return { body: toShownDraft(draft) }
 }
 
