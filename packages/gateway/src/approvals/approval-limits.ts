@@ -9,9 +9,6 @@ export const CHALLENGE_MS = 300_000
 /** Open challenges of one person and purpose. */
 export const MAXIMUM_OPEN_CHALLENGES = 20
 
-/** Open sign-ins of everybody: whoever reaches the page can start one. */
-export const MAXIMUM_OPEN_SIGN_INS = 10_000
-
 export const MAXIMUM_PASSKEYS_OF_PERSON = 10
 export const MAXIMUM_PASSKEY_NAME_CHARACTERS = 100
 

@@ -41,7 +41,7 @@ export async function startApprovals() {
   let time = START.getTime()
   const now = () => new Date(time)
   const parts = { db, publicUrl: PARTY.origin, now }
-  const passkeys = openPasskeys(parts)
+  const passkeys = openPasskeys({ ...parts, signInKey: new Uint8Array(32).fill(5) })
   const decisions = openDraftDecisions({
     ...parts,
     box: testBox(),

@@ -24,7 +24,10 @@ test('a system cannot send what a rule guards until people approve; the receipt 
   assert.ok(hosted)
   const now = () => new Date(companies.world.clock.now())
   const parts = { db, publicUrl: PARTY.origin, now }
-  const [passkeys, key] = [openPasskeys(parts), softwareAuthenticator(PARTY)]
+  const [passkeys, key] = [
+    openPasskeys({ ...parts, signInKey: new Uint8Array(32).fill(5) }),
+    softwareAuthenticator(PARTY),
+  ]
   const ida = { personId: 'person_ida', name: 'Ida Berg', signedInAt: now() }
   const row = { id: ida.personId, name: ida.name, roles: ['approver'] as const, addedAt: now().toISOString() }
   await db.begin((tx) => insertPerson(tx, row, 1))

@@ -6,12 +6,18 @@ import { findRelyingParty } from './relying-party.ts'
 import { softwareAuthenticator } from './software-authenticator.fixture.ts'
 
 const PARTY = { origin: 'https://gateway.company.example', rpId: 'gateway.company.example' }
+const KEY = new Uint8Array(32).fill(5)
 const START = new Date('2026-11-18T09:00:00.000Z')
 
 async function desk() {
   const database = await gatewayDatabase()
   let now = START
-  const passkeys = openPasskeys({ db: database.db, publicUrl: PARTY.origin, now: () => now })
+  const passkeys = openPasskeys({
+    db: database.db,
+    publicUrl: PARTY.origin,
+    now: () => now,
+    signInKey: KEY,
+  })
   const ida = { personId: 'person_ida', name: 'Ida Berg', signedInAt: START }
   return {
     db: database.db,
@@ -77,6 +83,35 @@ test('a registration or sign-in with a forged answer is refused', async () => {
   await assert.rejects(passkeys.signIn(late), { code: 'challenge_unknown' }, 'six minutes later')
 })
 
+test('whoever asks for a sign-in stores nothing, and a challenge of somebody else is refused', async () => {
+  await using at = await desk()
+  const key = await at.registered()
+  const stored = async () => (await at.db`select from passkey_challenge`).length
+  const before = await stored()
+  const options = await at.passkeys.signInOptions()
+  assert.equal(await stored(), before)
+  const other = openPasskeys({
+    db: at.db,
+    publicUrl: PARTY.origin,
+    now: () => START,
+    signInKey: new Uint8Array(32).fill(6),
+  })
+  const bytes = Buffer.from(options.challenge, 'base64url')
+  const later = Buffer.from(bytes)
+  later.writeBigUInt64BE(later.readBigUInt64BE(16) + 1n, 16)
+  const forged = [
+    (await other.signInOptions()).challenge,
+    later.toString('base64url'),
+    `${options.challenge}=`,
+    Buffer.alloc(bytes.length).toString('base64url'),
+    'x',
+  ]
+  for (const challenge of forged)
+    await assert.rejects(at.passkeys.signIn(key.get({ challenge })), { code: 'challenge_unknown' }, challenge)
+  await at.passkeys.signIn(key.get(options))
+  await assert.rejects(at.passkeys.signIn(key.get(options)), { code: 'challenge_unknown' }, 'signed twice')
+})
+
 test('a passkey is registered once, and its challenge belongs to one person', async () => {
   await using at = await desk()
   const { passkeys, ida } = at
@@ -96,7 +131,7 @@ test('an address without a host name or without https has no passkeys, and a sen
     origin: 'http://localhost:8090',
   })
   await using at = await desk()
-  const none = openPasskeys({ db: at.db, publicUrl: 'https://10.0.0.5', now: () => START })
+  const none = openPasskeys({ db: at.db, publicUrl: 'https://10.0.0.5', now: () => START, signInKey: KEY })
   assert.equal(none.isAvailable, false)
   await assert.rejects(none.signInOptions(), /Set AEX_GATEWAY_PUBLIC_URL/u)
 })

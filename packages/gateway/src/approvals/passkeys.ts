@@ -9,7 +9,7 @@ import type {
 import { CHALLENGE_MS, FRESH_SIGN_IN_MS, MAXIMUM_PASSKEY_NAME_CHARACTERS } from './approval-limits.ts'
 import { ApprovalProblem } from './approval-problem.ts'
 import { challengeOf, readAssertion, readRegistration } from './browser-answer.ts'
-import { issueChallenge, takeChallenge } from './challenges.ts'
+import { issueChallenge, noteSignIn, takeChallenge } from './challenges.ts'
 import {
   insertPasskey,
   listPasskeys,
@@ -19,6 +19,7 @@ import {
   type Passkey,
 } from './passkey-rows.ts'
 import { findRelyingParty, relyingPartyOf } from './relying-party.ts'
+import { endOfSignInChallenge, newSignInChallenge } from './sign-in-challenges.ts'
 import { verifyAssertion } from './verify-assertion.ts'
 import { webauthn } from './webauthn.ts'
 
@@ -35,6 +36,11 @@ export interface PasskeyOptions {
   /** AEX_GATEWAY_PUBLIC_URL. */
   readonly publicUrl: string
   readonly now: () => Date
+}
+
+export interface PasskeysOptions extends PasskeyOptions {
+  /** Of the MAC of challenges for sign-ins; all instances share it. */
+  readonly signInKey: Uint8Array
 }
 
 /** Passkeys of people: registration, sign-in, list and removal. Failures are an {@link ApprovalProblem}. */
@@ -57,7 +63,7 @@ export interface Passkeys {
 /** COSE numbers of EdDSA, ES256 and RS256: what authenticators of today make. */
 const ALGORITHMS = [-8, -7, -257]
 
-export function openPasskeys({ db, publicUrl, now }: PasskeyOptions): Passkeys {
+export function openPasskeys({ db, publicUrl, now, signInKey }: PasskeysOptions): Passkeys {
   function freshSignIn({ signedInAt }: SignedInPerson): Date | undefined {
     const age = now().getTime() - (signedInAt?.getTime() ?? Number.NaN)
     return age >= 0 && age <= FRESH_SIGN_IN_MS ? signedInAt : undefined
@@ -135,24 +141,24 @@ export function openPasskeys({ db, publicUrl, now }: PasskeyOptions): Passkeys {
 
     async signInOptions() {
       const { generateAuthenticationOptions } = await webauthn()
-      const options = await generateAuthenticationOptions({
+      return generateAuthenticationOptions({
         rpID: relyingPartyOf(publicUrl).id,
+        challenge: newSignInChallenge(signInKey, now()),
         timeout: CHALLENGE_MS,
         userVerification: 'required',
       })
-      const { challenge } = options
-      await issueChallenge(db, { challenge, purpose: 'sign_in', personId: null }, { now: now() })
-      return options
     },
 
     async signIn(answer) {
       const party = relyingPartyOf(publicUrl)
       const response = readAssertion(answer)
       const challenge = challengeOf(response.response.clientDataJSON)
-      await takeChallenge(db, { challenge, purpose: 'sign_in', personId: null }, now())
+      const endsAt = endOfSignInChallenge(signInKey, challenge, now())
       return db.begin(async (tx) => {
         const passkey = await lockPasskey(tx, response.id)
         if (!passkey) throw new ApprovalProblem('passkey_unknown')
+        // Rolled back if the assertion is not valid: only who has a passkey stores anything.
+        await noteSignIn(tx, { challenge, endsAt }, now())
         const counter = await verifyAssertion(response, { challenge, party, passkey })
         await recordUse(tx, passkey.passkeyId, { counter, at: now().toISOString() })
         return { personId: passkey.personId }

@@ -41,7 +41,7 @@ export function openDesk(settings: DeskSettings): GatewayDesk {
   const now = () => new Date(clock.now())
   const sessions = openDeskSessions({ db, now })
   const approving = { db, publicUrl, now }
-  const passkeys = openPasskeys(approving)
+  const passkeys = openPasskeys({ ...approving, signInKey: deriveSecret(masterKey, 'passkey sign-in') })
   const host = gatewayDeskHost({
     db,
     agents,
