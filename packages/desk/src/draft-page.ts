@@ -1,16 +1,7 @@
 import { canonicalize } from '@agent-exchange/crypto'
 import type { StoredDraft } from '@agent-exchange/sdk'
 import { titleOf } from '@agent-exchange/sdk/internal'
-import {
-  badge,
-  definitionList,
-  exactTime,
-  html,
-  identifier,
-  notice,
-  type Html,
-  type Notice,
-} from '@agent-exchange/web'
+import { badge, definitionList, html, identifier, notice, type Html, type Notice } from '@agent-exchange/web'
 import { checkTable } from './check-table.ts'
 import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
 import { decisionForm, discardForm, sendForm, type DecisionValues } from './draft-forms.ts'
@@ -18,6 +9,7 @@ import { stateBadge } from './draft-table.ts'
 import { passkeyDecisionPart } from './passkey-decision-part.ts'
 import { examineDraft, type ExaminedDraft } from './examined-draft.ts'
 import { objectView, rawView, shownLines, textOf } from './object-view.ts'
+import { second } from './shown-times.ts'
 
 /** One draft: for whom, the five checks, exactly what will be sealed, and the decision. */
 export async function draftPage(call: DeskCall, values: DecisionValues = {}): Promise<DeskAnswer> {
@@ -79,8 +71,8 @@ function summary({ draft, verdict }: ExaminedDraft, isKnown: boolean): Html {
     ...(respondsTo === undefined ? [] : ([['Responds to', identifier(respondsTo)]] as const)),
     ['Skill', html`${textOf(skill.id)} ${textOf(skill.version)}`],
     ['Purpose', textOf(draft.policy.purpose)],
-    ['Content expires', expiresAt === undefined ? 'as the policy says' : exactTime(new Date(expiresAt))],
-    ['Drafted', exactTime(new Date(createdAt))],
+    ['Content expires', expiresAt === undefined ? 'as the policy says' : second(expiresAt)],
+    ['Drafted', second(createdAt)],
   ])
 }
 
@@ -95,7 +87,7 @@ async function decisionPart(call: DeskCall, examined: ExaminedDraft, values: Dec
         ['Decision', `${decision.decision}${state === 'void' ? ', no longer valid' : ''}`],
         ['By', textOf(decision.name)],
         ['Reason', textOf(decision.reason)],
-        ['At', exactTime(new Date(decision.decided_at))],
+        ['At', second(decision.decided_at)],
       ])
     }
     ${!approvalRequired && !decision && html`<p>The policy requires no person for this draft.</p>`}

@@ -1,8 +1,9 @@
 import type { DraftState, StoredDraft } from '@agent-exchange/sdk'
-import { badge, html, relativeTime, table, type Html, type Tone } from '@agent-exchange/web'
+import { badge, html, table, type Html, type Tone } from '@agent-exchange/web'
 import { pathTo } from './desk-call.ts'
 import { leadOf, titleOf } from '@agent-exchange/sdk/internal'
 import { textOf } from './object-view.ts'
+import { ago } from './shown-times.ts'
 
 const STATES: Readonly<Record<DraftState, readonly [tone: Tone, text: string]>> = {
   ready: ['info', 'ready to send'],
@@ -24,7 +25,7 @@ export function draftTable(caption: string, drafts: readonly StoredDraft[], now:
     rows: drafts.map(({ draftId, object, recipient, createdAt, state }) => [
       html`<a href="${pathTo('drafts', draftId)}">${titleOf(object)}</a><br />${textOf(leadOf(object))}`,
       html`<bdi>${recipient.agentId}</bdi> of <bdi>${recipient.organizationId}</bdi>`,
-      relativeTime(new Date(createdAt), now),
+      ago(createdAt, now),
       stateBadge(state),
     ]),
     empty: { title: 'There are no drafts.', text: 'An agent, a model or an answer of yours makes one.' },

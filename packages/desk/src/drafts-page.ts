@@ -1,18 +1,11 @@
-import {
-  html,
-  identifier,
-  liveRegion,
-  notice,
-  relativeTime,
-  shortIdentifier,
-  table,
-} from '@agent-exchange/web'
+import { html, identifier, liveRegion, notice, shortIdentifier, table } from '@agent-exchange/web'
 import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
 import { streamAddress } from './desk-changes.ts'
 import { SHOWN_SENT_DRAFTS } from './desk-limits.ts'
 import { discardForm } from './draft-forms.ts'
 import { draftTable } from './draft-table.ts'
 import { textOf } from './object-view.ts'
+import { ago } from './shown-times.ts'
 
 /** Open drafts, damaged files, and the last sent ones with who approved them. */
 export async function draftsPage(call: DeskCall): Promise<DeskAnswer> {
@@ -46,7 +39,7 @@ export async function draftsPage(call: DeskCall): Promise<DeskAnswer> {
           hidesCaption: true,
           columns: [{ title: 'Sent' }, { title: 'Approved by' }, { title: 'Reason' }, { title: 'Package' }],
           rows: sent.map(({ packageId, threadId, sentAt, decision }) => [
-            relativeTime(new Date(sentAt), now),
+            ago(sentAt, now),
             decision ? textOf(decision.name) : 'nobody had to',
             decision ? textOf(decision.reason) : '',
             shortIdentifier(packageId, pathTo('threads', threadId)),

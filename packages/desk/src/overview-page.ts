@@ -1,5 +1,5 @@
 import type { DueAnswer } from '@agent-exchange/sdk'
-import { deadlineWords, titleWords } from '@agent-exchange/sdk/internal'
+import { byDeadline, deadlineWords, titleWords } from '@agent-exchange/sdk/internal'
 import type { AddressBook } from '@agent-exchange/log'
 import {
   badge,
@@ -7,7 +7,6 @@ import {
   html,
   liveRegion,
   notice,
-  relativeTime,
   shortIdentifier,
   table,
   visible,
@@ -21,7 +20,8 @@ import { SHOWN_WAITING } from './desk-limits.ts'
 import { TEXTS } from './desk-texts.ts'
 import { draftTable } from './draft-table.ts'
 import { readThreads, type ReadThread } from './read-threads.ts'
-import { minute, shownText } from './story-parts.ts'
+import { ago, minute } from './shown-times.ts'
+import { shownText } from './story-parts.ts'
 
 /** What waits for the person, and the conversations by their titles. */
 export async function overviewPage(call: DeskCall): Promise<DeskAnswer> {
@@ -106,7 +106,7 @@ function threadRow(
     (others.length > 0 ? others.map(({ organizationId }) => organizationId) : story ? [own] : []).map(
       (id) => html`<bdi title="${visible(id)}">${nameIn(names, id)}</bdi> `,
     ),
-    html`${last.event_type.replaceAll(/[._]/gu, ' ')} ${relativeTime(new Date(last.occurred_at), now)}`,
+    html`${last.event_type.replaceAll(/[._]/gu, ' ')} ${ago(last.occurred_at, now)}`,
     packages,
     pending > 0 ? badge('warn', `${pending} not processed`) : badge('good', 'all processed'),
   ]
@@ -126,7 +126,7 @@ function dueTable(
   const due = threads
     .flatMap(({ summary, story }) => (story?.due ?? []).map((each) => ({ each, summary, story })))
     .filter(({ each }) => each.isReaders === isReaders)
-    .toSorted((left, right) => Date.parse(left.each.deadline.at) - Date.parse(right.each.deadline.at))
+    .toSorted((left, right) => byDeadline(left.each, right.each))
   if (due.length === 0) return undefined
   return html`<h3>${heading}</h3>
     ${table({
@@ -179,7 +179,7 @@ function packageList(
             <a href="${pathTo('packages', entry.packageId)}"
               ><bdi>${entry.sentBy.agentId}</bdi> of <bdi>${entry.sentBy.organizationId}</bdi></a
             >
-            ${relativeTime(new Date(entry.at), now)}, ${titleLink(summary, story)}
+            ${ago(entry.at, now)}, ${titleLink(summary, story)}
             ${entry.unreadable?.detail !== undefined && html`(${visible(entry.unreadable.detail)})`}
           </li>`,
       )}

@@ -1,18 +1,10 @@
 import type { PackageResource } from '@agent-exchange/protocol'
 import { ExchangeError, type OpenedPackage } from '@agent-exchange/sdk'
 import { titleOf } from '@agent-exchange/sdk/internal'
-import {
-  badge,
-  buttonLink,
-  confirmation,
-  exactTime,
-  form,
-  html,
-  identifier,
-  type Html,
-} from '@agent-exchange/web'
+import { badge, buttonLink, confirmation, form, html, identifier, type Html } from '@agent-exchange/web'
 import { pathTo, type DeskCall } from './desk-call.ts'
 import { objectView, rawView } from './object-view.ts'
+import { second } from './shown-times.ts'
 
 /** A package of a thread with what this agent may see of it. */
 export interface ShownPackage {
@@ -54,7 +46,7 @@ export function packageArticle(call: DeskCall, { resource, content }: ShownPacka
     <p class="origin">
       ${isOurs ? badge('neutral', 'Sent by us') : badge('info', 'From the other company')}
       <span><bdi>${metadata.sender_agent_id}</bdi> of <bdi>${metadata.sender_org_id}</bdi></span>
-      <span class="quiet">${exactTime(new Date(created_at))}</span>
+      <span class="quiet">${second(created_at)}</span>
       ${badge(state === 'revoked' ? 'bad' : 'neutral', state.replaceAll('_', ' '))}
     </p>
     <h2>${isOpen ? titleOf(content.object) : 'Sealed package'}</h2>

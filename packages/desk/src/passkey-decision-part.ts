@@ -1,10 +1,11 @@
 import type { StoredDraft } from '@agent-exchange/sdk'
-import { badge, button, CSRF_FIELD, exactTime, field, html, table, type Html } from '@agent-exchange/web'
+import { badge, button, CSRF_FIELD, field, html, table, type Html } from '@agent-exchange/web'
 import { pathTo, type DeskCall } from './desk-call.ts'
 import { PASSKEY_TEXTS } from './desk-texts.ts'
 import type { DecisionValues } from './draft-forms.ts'
 import { textOf } from './object-view.ts'
 import type { DecisionState } from './passkey-decisions.ts'
+import { second } from './shown-times.ts'
 
 /** Who decided so far, what the rules ask for, and the first step of a decision. */
 export function passkeyDecisionPart(
@@ -29,7 +30,7 @@ function decisionTable(decisions: DecisionState['decisions']): Html {
       onBehalfOf === undefined
         ? textOf(person)
         : html`${textOf(person)} ${PASSKEY_TEXTS.onBehalfOf} ${textOf(onBehalfOf)}`,
-      exactTime(new Date(at)),
+      second(at),
       textOf(reason),
     ]),
   })

@@ -1,18 +1,10 @@
 import { titleWords } from '@agent-exchange/sdk/internal'
-import {
-  badge,
-  filterForm,
-  html,
-  relativeTime,
-  table,
-  visible,
-  type Field,
-  type Html,
-} from '@agent-exchange/web'
+import { badge, filterForm, html, table, visible, type Field, type Html } from '@agent-exchange/web'
 import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
 import { SHOWN_RESULTS } from './desk-limits.ts'
 import { SEARCH_TEXTS as T, TEXTS } from './desk-texts.ts'
 import { SEARCH_STATES, searchThreads, type SearchQuery, type SearchResult } from './search-threads.ts'
+import { ago } from './shown-times.ts'
 import { shownText } from './story-parts.ts'
 
 const MAXIMUM_CHARACTERS = 200
@@ -81,7 +73,7 @@ async function results({ agent, now }: DeskCall, { found, searched }: SearchResu
             story.disputed.length > 0 && badge('bad', T.states.disputed),
             story.decided.length > 0 && badge('good', T.states.decided),
           ],
-          relativeTime(new Date(summary.last.occurred_at), now),
+          ago(summary.last.occurred_at, now),
         ]),
       empty: { title: T.nothing, text: T.nothingText },
     })}

@@ -1,3 +1,4 @@
+import { dateOfInstant } from '@agent-exchange/protocol'
 import { ExchangeError, type ThreadStory } from '@agent-exchange/sdk'
 import type { ThreadSummary } from './desk-agent.ts'
 import type { DeskCall } from './desk-call.ts'
@@ -33,6 +34,7 @@ export interface SearchResult {
 }
 
 const READ_AT_ONCE = 4
+const DAY_LENGTH = 'YYYY-MM-DD'.length
 
 /**
  * Reads the newest conversations, opens what this agent may read in memory, and compares. There is no index: content
@@ -85,7 +87,7 @@ export function matches(
     (company === '' || others.some((id) => includes(id, company) || includes(nameOf(id), company))) &&
     (person === '' || [...agents, ...people].some((each) => includes(each, person))) &&
     (state === undefined || IN_STATE[state](story)) &&
-    (dueBy === undefined || story.due.some(({ deadline }) => deadline.at.slice(0, dueBy.length) <= dueBy)) &&
+    (dueBy === undefined || story.due.some(({ deadline }) => dayOf(deadline.at) <= dueBy)) &&
     (text === '' ||
       thread.packages.some(({ content }) => 'object' in content && hasText(content.object, text)))
   )
@@ -98,6 +100,11 @@ const IN_STATE: Readonly<Record<SearchState, (story: ThreadStory) => boolean>> =
   decided: ({ decided }) => decided.length > 0,
   agreed: ({ agreed }) => agreed.length > 0,
   open: ({ open }) => open.length > 0,
+}
+
+/** In UTC: a deadline may have an offset. */
+function dayOf(instant: string): string {
+  return (dateOfInstant(instant)?.toISOString() ?? instant).slice(0, DAY_LENGTH)
 }
 
 function hasText(value: unknown, text: string): boolean {

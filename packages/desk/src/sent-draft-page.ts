@@ -1,7 +1,8 @@
 import { ExchangeError, type SentDraft } from '@agent-exchange/sdk'
-import { badge, buttonLink, definitionList, exactTime, html, identifier } from '@agent-exchange/web'
+import { badge, buttonLink, definitionList, html, identifier } from '@agent-exchange/web'
 import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
 import { textOf } from './object-view.ts'
+import { second } from './shown-times.ts'
 
 /** Handles an open draft. If the draft was sent meanwhile, by the agent or in another window, shows that. */
 export function orSentDraft(handle: (call: DeskCall) => Promise<DeskAnswer>) {
@@ -25,7 +26,7 @@ function sentDraftPage({ packageId, threadId, sentAt, decision }: SentDraft): De
     section: 'drafts',
     main: html`${definitionList([
         ['State', badge('good', 'sent')],
-        ['Sent', exactTime(new Date(sentAt))],
+        ['Sent', second(sentAt)],
         ...(decision
           ? ([
               ['Approved by', textOf(decision.name)],

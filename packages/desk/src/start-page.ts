@@ -1,8 +1,9 @@
-import { buttonLink, html, relativeTime, shortIdentifier, table } from '@agent-exchange/web'
+import { buttonLink, html, shortIdentifier, table } from '@agent-exchange/web'
 import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
 import { CONTENT_ROLES, EVIDENCE_ROLES, hasOneOf } from './desk-person.ts'
 import { TEXTS } from './desk-texts.ts'
 import { overviewPage } from './overview-page.ts'
+import { ago } from './shown-times.ts'
 
 /** What a person sees first. Whoever may not read content gets no title, because titles are content. */
 export async function startPage(call: DeskCall): Promise<DeskAnswer> {
@@ -33,7 +34,7 @@ async function threadsWithEvidence({ agent, now }: DeskCall): Promise<DeskAnswer
         ],
         rows: threads.map(({ threadId, last, packages }) => [
           shortIdentifier(threadId),
-          html`${last.event_type.replaceAll(/[._]/gu, ' ')} ${relativeTime(new Date(last.occurred_at), now)}`,
+          html`${last.event_type.replaceAll(/[._]/gu, ' ')} ${ago(last.occurred_at, now)}`,
           packages,
           buttonLink(pathTo('evidence', threadId), TEXTS.evidence),
         ]),

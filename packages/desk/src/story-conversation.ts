@@ -4,7 +4,8 @@ import { attributes, badge, html, visible, type Html } from '@agent-exchange/web
 import { pathTo } from './desk-call.ts'
 import { SHOWN_ENTRIES } from './desk-limits.ts'
 import { TEXTS } from './desk-texts.ts'
-import { day, type StoryParts } from './story-parts.ts'
+import { day } from './shown-times.ts'
+import type { StoryParts } from './story-parts.ts'
 
 /** Every package in a line or two, newest first, folded; `page` opens it at earlier ones. */
 export function conversationSection(

@@ -81,6 +81,17 @@ test('the conversation has pages; the newest packages come first', () => {
     assert.equal(shown(forged), shown(''))
 })
 
+test('a deadline that is a leap second makes a page, not a failure', () => {
+  const pages = examples.map(({ thread, ...rest }) => {
+    const text = JSON.stringify(thread).replaceAll(
+      /"deadline":"[^"]*"/gu,
+      '"deadline":"2026-12-31T23:59:60Z"',
+    )
+    return pageOf({ ...rest, thread: JSON.parse(text) as ThreadObjects })
+  })
+  assert.match(pages.join(''), /2027-01-01 00:00 UTC/u)
+})
+
 /** Ids, types, times and enumerations stay: otherwise nothing could be read. */
 function withMarkup(thread: ThreadObjects): ThreadObjects {
   const text = JSON.stringify(thread.packages).replaceAll(

@@ -22,8 +22,9 @@ import {
   versionSection,
 } from './story-details.ts'
 import { answerSection, taskLinks } from './answer-links.ts'
-import { createStoryParts, listSection, minute, shownText, type StoryParts } from './story-parts.ts'
+import { createStoryParts, listSection, shownText, type StoryParts } from './story-parts.ts'
 import type { ReadStory } from './story-reader.ts'
+import { minute } from './shown-times.ts'
 import { factSection, pointSections } from './story-points.ts'
 
 /** The story of a thread: what to do first, then what is decided, agreed, disputed, proposed and open. */

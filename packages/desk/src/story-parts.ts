@@ -4,6 +4,7 @@ import type { AddressBook } from '@agent-exchange/log'
 import { pathTo } from './desk-call.ts'
 import { SHOWN_CHARACTERS, SHOWN_ITEMS } from './desk-limits.ts'
 import { TEXTS } from './desk-texts.ts'
+import { shortTime } from './shown-times.ts'
 
 export type StoryParts = ReturnType<typeof createStoryParts>
 
@@ -20,6 +21,7 @@ export function createStoryParts(
   names: AddressBook,
   { answeringAgent, unsent }: StoryReading = {},
 ) {
+  const newestAt = story.conversation[0]?.at ?? ''
   const total = story.olderPackages + story.conversation.length
   const numbers = new Map(story.conversation.map(({ packageId }, index) => [packageId, total - index]))
   const recipients = new Map(
@@ -50,20 +52,8 @@ export function createStoryParts(
     quote: ({ text, isReaders }: Quote): Html =>
       html`<q class="${isReaders ? 'ours' : 'theirs'}"><bdi>${shownText(text)}</bdi></q>`,
     cite: ({ packageId, at }: Source): Html =>
-      html`<span class="quiet">${number(packageId)}, ${minute(at)}</span>`,
+      html`<span class="quiet">${number(packageId)}, ${shortTime(at, newestAt)}</span>`,
   }
-}
-
-/** A time in UTC, to the minute. */
-export function minute(at: string): Html {
-  const exact = new Date(at).toISOString()
-  return html`<time datetime="${exact}">${exact.slice(0, 16).replace('T', ' ')} UTC</time>`
-}
-
-/** A day in UTC. */
-export function day(at: string): Html {
-  const exact = new Date(at).toISOString()
-  return html`<time datetime="${exact}">${exact.slice(0, 10)}</time>`
 }
 
 export function shownText(text: string): string {

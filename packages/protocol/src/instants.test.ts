@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { compareInstants, isEarlier, parseInstant } from './instants.ts'
+import { compareInstants, dateOfInstant, isEarlier, parseInstant } from './instants.ts'
 
 test('[OBJ-19] RFC 3339 times are parsed, including offsets and fractions', () => {
   assert.deepEqual(parseInstant('1970-01-01T00:00:00Z'), { seconds: 0, fraction: '' })
@@ -67,3 +67,12 @@ function compare(a: string, b: string): number {
   assert.ok(first && second, `${a} ${b}`)
   return Math.sign(compareInstants(first, second))
 }
+
+test('[OBJ-13] every time that the protocol accepts has a Date, leap seconds and wide offsets too', () => {
+  const shown = (text: string) => dateOfInstant(text)?.toISOString()
+  assert.equal(shown('2026-12-31T23:59:60Z'), '2027-01-01T00:00:00.000Z')
+  assert.equal(shown('2026-03-04T12:00:00.0459+23:59'), '2026-03-03T12:01:00.045Z')
+  assert.equal(shown('2026-03-04t12:00:00z'), '2026-03-04T12:00:00.000Z')
+  assert.equal(shown('2026-02-30T00:00:00Z'), undefined)
+  assert.equal(shown('18 November 2026'), undefined)
+})

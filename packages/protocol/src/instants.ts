@@ -65,6 +65,15 @@ function daysSinceEpoch(year: number, month: number, day: number): number {
   return Date.UTC(year + 400, month - 1, day) / 86_400_000 - 146_097
 }
 
+/**
+ * The instant as a Date, to the millisecond; undefined for a text that is no RFC 3339 time. `new Date(text)` is invalid
+ * for a leap second, and accepts texts that are no RFC 3339 times.
+ */
+export function dateOfInstant(text: string): Date | undefined {
+  const instant = parseInstant(text)
+  return instant && new Date(instant.seconds * 1_000 + Number(instant.fraction.slice(0, 3).padEnd(3, '0')))
+}
+
 /** Negative if `a` is earlier, 0 if they are equal, positive if `a` is later. */
 export function compareInstants(a: Instant, b: Instant): number {
   if (a.seconds !== b.seconds) return a.seconds - b.seconds

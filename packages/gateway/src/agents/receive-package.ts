@@ -1,4 +1,5 @@
 import type { Transaction } from '@agent-exchange/database'
+import { dateOfInstant } from '@agent-exchange/protocol'
 import type { OpenedPackage, PackageHandler } from '@agent-exchange/sdk'
 import type { ContentStore } from '../content/content-store.ts'
 import { keepReceivedPolicy } from '../content/received-policies.ts'
@@ -48,7 +49,11 @@ export async function storeReceived(
 ): Promise<void> {
   const { object, metadata, sentBy, writtenBy, senderKey, acceptedAt } = opened
   const { retention_begins: begins } = agent.context.deployment.profile['O-51']
-  const retentionUntil = retentionEnd(object, { opened: openedAt, accepted: new Date(acceptedAt) }, begins)
+  const retentionUntil = retentionEnd(
+    object,
+    { opened: openedAt, accepted: dateOfInstant(acceptedAt) ?? openedAt },
+    begins,
+  )
   const { responds_to_package_id: respondsTo } = metadata
   const packageId = opened.resource.package_id
   await contents.put(tx, {

@@ -66,10 +66,10 @@ test('the key of a use that ends last counts, and none where one never ends', ()
   })
   const keys = [
     key('sig_1', 'signing', '2026-04-01T00:00:00Z'),
-    key('sig_2', 'signing', '2026-05-01T00:00:00Z'),
+    key('sig_2', 'signing', '2026-06-30T23:59:60Z'),
     key('sig_3', 'signing', '2027-01-01T00:00:00Z', 'revoked'),
     key('enc_1', 'encryption', '2026-04-01T00:00:00Z'),
     key('enc_2', 'encryption'),
   ]
-  assert.deepEqual(lastEnds(keys), [{ use: 'signing', keyId: 'sig_2', endsAt: '2026-05-01T00:00:00Z' }])
+  assert.deepEqual(lastEnds(keys), [{ use: 'signing', keyId: 'sig_2', endsAt: '2026-07-01T00:00:00.000Z' }])
 })

@@ -1,3 +1,4 @@
+import { dateOfInstant } from '@agent-exchange/protocol'
 import type { PeriodicTask } from '@agent-exchange/server/periodic'
 import type { Logger } from 'pino'
 import type { HostedAgent, HostedAgents } from '../agents/hosted-agent.ts'
@@ -71,9 +72,12 @@ export function lastEnds(keys: readonly RegisteredKey[]): Omit<KeyEnd, 'agentId'
   )
   return [...active].flatMap(([use, sameUse]) => {
     if (sameUse.some(({ valid_until }) => valid_until === undefined)) return []
-    const [last] = sameUse.toSorted(
-      (left, right) => Date.parse(right.valid_until ?? '') - Date.parse(left.valid_until ?? ''),
-    )
-    return last?.valid_until === undefined ? [] : [{ use, keyId: last.key_id, endsAt: last.valid_until }]
+    const [last] = sameUse.toSorted((left, right) => timeOf(right) - timeOf(left))
+    const endsAt = dateOfInstant(last?.valid_until ?? '')?.toISOString()
+    return last && endsAt !== undefined ? [{ use, keyId: last.key_id, endsAt }] : []
   })
+}
+
+function timeOf({ valid_until: end = '' }: RegisteredKey): number {
+  return dateOfInstant(end)?.getTime() ?? 0
 }

@@ -1,5 +1,5 @@
 import type { Database, Queries, Transaction } from '@agent-exchange/database'
-import type { ProtocolObject } from '@agent-exchange/protocol'
+import { dateOfInstant, type ProtocolObject } from '@agent-exchange/protocol'
 import { DEADLINE_REPORTED_SECONDS, MAXIMUM_LISTED } from './attention-limits.ts'
 
 /** Owner of the table response_deadline. */
@@ -15,11 +15,23 @@ interface ReceivedPackage {
 /** In the transaction that stores the content. Only a reasoning package asks for an answer. */
 export async function noteDeadline(tx: Transaction, received: ReceivedPackage): Promise<void> {
   const { agentId, packageId, threadId, object, receivedAt } = received
-  if (object.object_type !== 'reasoning_package') return
+  if (object.object_type !== 'reasoning_package' || !object.response_required.required) return
+  const dueAt = storedInstant(object.response_required.deadline)
+  if (dueAt === undefined) return
   await tx`
     insert into response_deadline (agent_id, package_id, thread_id, due_at, received_at)
-    values (${agentId}, ${packageId}, ${threadId}, ${object.response_required.deadline}, ${receivedAt})
+    values (${agentId}, ${packageId}, ${threadId}, ${dueAt}, ${receivedAt})
     on conflict (agent_id, package_id) do nothing`
+}
+
+const EARLIEST = '0001-01-01T00:00:00.000Z'
+const LATEST = '9999-12-31T23:59:59.999Z'
+
+/** In UTC and in years of four digits: PostgreSQL refuses some offsets and years that RFC 3339 permits. */
+function storedInstant(text: string): string | undefined {
+  const time = dateOfInstant(text)?.getTime()
+  if (time === undefined) return undefined
+  return new Date(Math.min(Math.max(time, Date.parse(EARLIEST)), Date.parse(LATEST))).toISOString()
 }
 
 export interface OpenDeadline {

@@ -1,5 +1,5 @@
 import type { Answers } from './answers.ts'
-import { deadlineAt } from './deadline.ts'
+import { byDeadline, deadlineAt } from './deadline.ts'
 import { isOf, type CountedPackage } from './readable-package.ts'
 import type { DueAnswer } from './story-types.ts'
 
@@ -29,5 +29,5 @@ export function dueAnswers(
         },
       ]
     })
-    .toSorted((left, right) => Date.parse(left.deadline.at) - Date.parse(right.deadline.at))
+    .toSorted(byDeadline)
 }

@@ -1,4 +1,5 @@
 import { visibleText } from '@agent-exchange/log'
+import { dateOfInstant } from '@agent-exchange/protocol'
 import { labelOf } from '../objects/object-outline.ts'
 import { deadlineWords, ruleWords } from './story-words.ts'
 import type { Deadline, Quote, Source, StoryPoint, ThreadStory } from './story-types.ts'
@@ -70,10 +71,8 @@ export function createStoryLines(story: ThreadStory, { names = {} }: StoryTextOp
 }
 
 function time(text: string): string {
-  const at = new Date(text)
-  return Number.isNaN(at.getTime())
-    ? visibleText(text)
-    : `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`
+  const at = dateOfInstant(text)
+  return at ? `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC` : visibleText(text)
 }
 
 function shortened(text: string): string {
