@@ -18,8 +18,18 @@ import type {
 } from '@agent-exchange/sdk'
 import type { PasskeyDecisions } from './passkey-decisions.ts'
 
+export type DeskPlace = 'folder' | 'gateway'
+
+export interface ReceivedDeadline {
+  readonly packageId: string
+  readonly threadId: string
+  readonly dueAt: string
+}
+
 /** What the pages need of an agent, wherever it keeps its data. */
 export interface DeskAgent {
+  /** Where the agent keeps its data. Pages say what a person can do there. */
+  readonly place: DeskPlace
   readonly identity: Identity
   readonly profile: DeploymentProfile
   /** Names that the reader gave to organizations. */
@@ -33,7 +43,12 @@ export interface DeskAgent {
   fetchEvents(): Promise<string | undefined>
   /** Changes whenever the pages would show something else. */
   summary(): Promise<object>
-  waiting(): Promise<WaitingWork>
+  waiting(now: Date): Promise<WaitingWork>
+  /**
+   * Received packages whose required answer this organization has not given, the earliest deadline first. Undefined
+   * where only the stories of threads say so.
+   */
+  openDeadlines?(): Promise<readonly ReceivedDeadline[]>
   /** Newest first, at most `limit`: defaults to what the first page shows. */
   threads(limit?: number): Promise<readonly ThreadSummary[]>
   isKnownThread(threadId: string): Promise<boolean>
@@ -75,7 +90,7 @@ export interface WaitingWork {
   readonly sealed: number
   /** Events that failed too often. */
   readonly setAside: number
-  /** Keys in use that the directory of the exchange gives an end. */
+  /** Keys in use that end soon, or that the directory of the exchange shows as revoked. */
   readonly endingKeys: readonly { readonly keyId: string; readonly role: string; readonly endsAt: string }[]
 }
 

@@ -23,6 +23,14 @@ export const REQUEST_TIMEOUT_MS = 30_000
 /** Newest events that the overview groups into threads, in each state. */
 export const SHOWN_EVENTS = 500
 export const SHOWN_THREADS = 25
+/** Newest conversations that the first page of a folder reads for answers that are due. */
+export const OVERVIEW_THREADS = 100
+/** Pages of the list of conversations. */
+export const MAXIMUM_THREAD_PAGES = 40
+/** Events that are read for each thread of a longer list. */
+export const EVENTS_OF_A_THREAD = 20
+/** Threads that a page reads at the same time. */
+export const THREADS_AT_ONCE = 8
 /** Opened objects that stay in memory while the desk runs. */
 export const REMEMBERED_OBJECTS = 1_000
 /** Items of a part of a story; what is left out is counted. */
@@ -36,8 +44,9 @@ export const SHOWN_SENT_DRAFTS = 25
 export const MAXIMUM_SHOWN_DEPTH = 4
 /** How long a draft's page waits for what the checks need from the exchange. */
 export const CHECK_WAIT_MS = 5_000
-/** Answers and packages of each kind that the overview lists. */
+/** Answers, drafts and packages of each kind that the overview lists, and with the link below such a list. */
 export const SHOWN_WAITING = 25
+export const MAXIMUM_WAITING_ROWS = 100
 /** How long the overview waits for the content of its threads. */
 export const OVERVIEW_WAIT_MS = 4_000
 /** Verdicts of threads that stay in memory, how long one counts, and how long a page waits for one. */
@@ -50,6 +59,8 @@ export const MAXIMUM_DISCLOSED = 100
 export const SEARCHED_THREADS = 100
 export const SEARCH_WAIT_MS = 8_000
 export const SHOWN_RESULTS = 50
+/** A key that ends within this time waits for a person. */
+export const KEY_ENDS_MS = 14 * 86_400_000
 /** How long the overview waits for the directory of keys. */
 export const KEYS_WAIT_MS = 3_000
 /** How long the overview waits for new events. */

@@ -21,6 +21,9 @@ export const EVIDENCE_ROLES: DeskRoles = ['reader', 'planner', 'approver', 'audi
 /** Whoever may give content to an auditor. */
 export const DISCLOSING_ROLES: DeskRoles = ['planner', 'approver']
 
+/** Whoever may send a draft that needs no further decision. */
+export const SENDING_ROLES: DeskRoles = ['planner', 'approver']
+
 export function hasOneOf({ roles }: Pick<DeskPerson, 'roles'>, wanted: readonly DeskRole[]): boolean {
   return wanted.some((role) => roles.includes(role))
 }

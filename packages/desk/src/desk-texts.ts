@@ -1,3 +1,5 @@
+import type { DeskPlace } from './desk-agent.ts'
+
 /** English of the story and of the first page. `STORY_HEADINGS` and the other words of a story are in the SDK. */
 export const TEXTS = {
   desk: 'Desk',
@@ -22,8 +24,20 @@ export const TEXTS = {
   noConversation: 'No conversation yet.',
   noConversationText: 'The first package that arrives or is sent starts one.',
   notUpToDate: 'Not up to date',
-  rotate: 'Make a new key with “aex agent keys rotate”.',
   unread: 'not read yet: reload the page',
+  openConversation: 'Open the conversation',
+  of: 'of',
+  draftsToSend: 'Drafts to send',
+  draftsSetAside: 'Drafts that were declined, or whose approval no longer counts',
+  dueColumns: ['Request', 'About', 'From', 'Deadline'],
+  conversationColumns: ['About', 'With', 'Last event', 'Packages', 'Events'],
+  moreRows: (count: number) => `${count} more`,
+  someUnread: (count: number, of: number) => `${count} of ${of} conversations could not be read in time.`,
+  someUnreadText: 'What waits in them may be missing on this page. Reload it, or open the conversation.',
+  nothingKnown: 'Nothing is known to wait for you. The page is incomplete.',
+  sealed: (count: number) => `${count} sealed, not yet accepted by the exchange.`,
+  notProcessed: (count: number) => `${count} not processed`,
+  processed: 'all processed',
   evidence: 'Evidence of the thread',
   answer: 'Answer',
   openAndReceipt: 'Open and send receipts',
@@ -60,6 +74,22 @@ export const TEXTS = {
   from: 'From',
   noPackageText: 'A thread begins when the exchange accepts its first package.',
 } as const
+
+/** What differs between the folder of a developer and the gateway of a company. */
+export const PLACE_TEXTS = {
+  folder: {
+    rotate: 'Make a new key with “aex agent keys rotate”.',
+    resume: 'The agent sends them again when it runs “aex agent resume”.',
+    reasons: 'Names and reasons never leave this folder.',
+    discard: 'The draft is removed from the folder, with its decision.',
+  },
+  gateway: {
+    rotate: 'Ask an administrator of the gateway for a new key.',
+    resume: 'The gateway sends them again by itself.',
+    reasons: 'Names and reasons never leave your company.',
+    discard: 'The draft is removed from the gateway. Decisions about it stay in its records.',
+  },
+} as const satisfies Record<DeskPlace, object>
 
 /** Decisions and sign-in by passkey. */
 export const PASSKEY_TEXTS = {

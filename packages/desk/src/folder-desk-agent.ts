@@ -12,6 +12,7 @@ import { threadsOfInbox } from './threads-of-inbox.ts'
 export function folderDeskAgent(agent: FolderAgent): DeskAgent {
   const { files, folder } = agent.folder
   return {
+    place: 'folder',
     identity: agent.identity,
     get profile() {
       return agent.context.deployment.profile
@@ -25,7 +26,7 @@ export function folderDeskAgent(agent: FolderAgent): DeskAgent {
       inbox: await agent.inbox().position(),
       drafts: await fileTimes(files.drafts),
     }),
-    waiting: () => waitingWork(agent),
+    waiting: (now) => waitingWork(agent, now),
     threads: (limit) => threadsOfInbox(agent.inbox(), limit),
     isKnownThread: async (threadId) => (await agent.threads()).includes(threadId),
     thread: agent.thread,
@@ -53,10 +54,10 @@ async function skillOf(agent: FolderAgent): ReturnType<DeskAgent['defaultSkill']
   return first && { id: first[0], version: first[1] }
 }
 
-async function waitingWork(agent: FolderAgent): Promise<WaitingWork> {
+async function waitingWork(agent: FolderAgent, now: Date): Promise<WaitingWork> {
   const [{ forPerson, sealed, setAside }, endingKeys] = await Promise.all([
     agent.pending(),
-    endingKeysOf(agent),
+    endingKeysOf(agent, now),
   ])
   return { drafts: forPerson, sealed: sealed.length, setAside, endingKeys }
 }

@@ -138,9 +138,13 @@ async function pageWith(
 
 /** Agents of other companies in the newest conversations. */
 async function partnersOf(call: DeskCall): Promise<readonly AgentAddress[]> {
-  const read = await readThreads(call, await call.agent.threads())
-  const found = read.flatMap(({ story }) =>
-    (story?.companies ?? [])
+  const threads = await call.agent.threads()
+  const read = await readThreads(
+    call,
+    threads.map(({ threadId }) => threadId),
+  )
+  const found = [...read.values()].flatMap(({ companies }) =>
+    companies
       .filter(({ isReader }) => !isReader)
       .flatMap(({ organizationId, agents }) => agents.map((agentId) => ({ organizationId, agentId }))),
   )

@@ -1,30 +1,35 @@
 import { ExchangeError, type ThreadStory } from '@agent-exchange/sdk'
-import type { ThreadSummary } from './desk-agent.ts'
 import type { DeskCall } from './desk-call.ts'
-import { OVERVIEW_WAIT_MS } from './desk-limits.ts'
+import { OVERVIEW_WAIT_MS, THREADS_AT_ONCE } from './desk-limits.ts'
 
-/** A thread with its story; none if the exchange did not show it in time. */
-export interface ReadThread {
-  readonly summary: ThreadSummary
-  readonly story?: ThreadStory
-}
+/** Stories by their threads. A thread that the exchange did not show in time has none. */
+export type ReadThreads = ReadonlyMap<string, ThreadStory>
 
 /** Reads the stories of threads, all within one time limit. What was opened until then is not opened again by the next page. */
 export async function readThreads(
   { stories, now }: Pick<DeskCall, 'stories' | 'now'>,
-  threads: readonly ThreadSummary[],
-): Promise<readonly ReadThread[]> {
-  const late = new Promise<undefined>((resolve) => {
-    setTimeout(resolve, OVERVIEW_WAIT_MS, undefined).unref()
+  threadIds: readonly string[],
+  waitMs = OVERVIEW_WAIT_MS,
+): Promise<ReadThreads> {
+  const found = new Map<string, ThreadStory>()
+  const left = [...new Set(threadIds)]
+  let isLate = false
+  async function readOn(): Promise<void> {
+    for (let next = left.shift(); next !== undefined && !isLate; next = left.shift())
+      try {
+        const { story } = await stories.read(next, now)
+        if (!isLate) found.set(next, story)
+      } catch (error) {
+        if (!(error instanceof ExchangeError)) throw error
+      }
+  }
+  const late = new Promise<void>((resolve) => {
+    setTimeout(() => {
+      isLate = true
+      resolve()
+    }, waitMs).unref()
   })
-  return Promise.all(
-    threads.map(async (summary): Promise<ReadThread> => {
-      const reading = stories.read(summary.threadId, now).catch((error: unknown) => {
-        if (error instanceof ExchangeError) return undefined
-        throw error
-      })
-      const read = await Promise.race([reading, late])
-      return { summary, ...(read && { story: read.story }) }
-    }),
-  )
+  await Promise.race([Promise.all(Array.from({ length: THREADS_AT_ONCE }, readOn)), late])
+  isLate = true
+  return found
 }

@@ -48,7 +48,7 @@ export {
   titleWords,
   UNREADABLE_WORDS,
 } from './story/story-words.ts'
-export { byDeadline } from './story/deadline.ts'
+export { byDeadline, deadlineAt } from './story/deadline.ts'
 export { storyText } from './story/story-text.ts'
 export { rememberedUrl } from './receive/endpoint.ts'
 export { foreignInbox } from './receive/inbox-rules.ts'

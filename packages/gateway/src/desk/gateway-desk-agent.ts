@@ -19,6 +19,7 @@ import { isNeeded } from '../approvals/needed-decisions.ts'
 import { recordAccess } from '../content/access-record.ts'
 import type { ContentStore } from '../content/content-store.ts'
 import { listPolicies } from '../policies/agent-policies.ts'
+import { listDeadlines } from '../operations/response-deadlines.ts'
 import { openPostgresInbox } from '../stores/inbox.ts'
 import { draftsVersion } from '../stores/draft-store.ts'
 import { MAXIMUM_WAITING } from './desk-limits.ts'
@@ -102,6 +103,7 @@ export function gatewayDeskAgent(parts: DeskParts, hosted: HostedAgent, person: 
   }
 
   return {
+    place: 'gateway',
     identity: agent.identity,
     get profile() {
       return agent.context.deployment.profile
@@ -112,13 +114,17 @@ export function gatewayDeskAgent(parts: DeskParts, hosted: HostedAgent, person: 
     // The instance that leads polls all the time.
     fetchEvents: async () => undefined,
     summary: async () => ({ inbox: await inbox.position(), drafts: await draftsVersion(db, agentId) }),
-    async waiting() {
+    async waiting(at) {
       const [{ forPerson, sealed, setAside }, endingKeys] = await Promise.all([
         readPending(hosted.drafts, hosted.outbox, inbox),
-        endingKeysOf(agent),
+        endingKeysOf(agent, at),
       ])
       const forThem = await draftsFor(parts, person, agentId, forPerson)
       return { drafts: forThem, sealed: sealed.length, setAside, endingKeys }
+    },
+    async openDeadlines() {
+      requireContentRole()
+      return listDeadlines(db, agentId)
     },
     threads: (limit) => threadsOfInbox(inbox, limit),
     async isKnownThread(threadId) {

@@ -1,4 +1,5 @@
 import type { Database, Queries, Transaction } from '@agent-exchange/database'
+import type { ReceivedDeadline } from '@agent-exchange/desk'
 import { dateOfInstant, type ProtocolObject } from '@agent-exchange/protocol'
 import { DEADLINE_REPORTED_SECONDS, MAXIMUM_LISTED } from './attention-limits.ts'
 
@@ -46,6 +47,17 @@ export async function openDeadlines(db: Queries, now: Date): Promise<readonly Op
   return db<OpenDeadline[]>`
     select agent_id, package_id, due_at from response_deadline
     where due_at > ${reportedSince} and not exists (
+      select 1 from content where content.agent_id = response_deadline.agent_id
+        and content.thread_id = response_deadline.thread_id and direction = 'sent'
+        and stored_at >= received_at)
+    order by due_at, package_id limit ${MAXIMUM_LISTED}`
+}
+
+/** The same for one agent, as far as they are kept. */
+export async function listDeadlines(db: Queries, agentId: string): Promise<readonly ReceivedDeadline[]> {
+  return db<ReceivedDeadline[]>`
+    select package_id as "packageId", thread_id as "threadId", due_at as "dueAt" from response_deadline
+    where agent_id = ${agentId} and not exists (
       select 1 from content where content.agent_id = response_deadline.agent_id
         and content.thread_id = response_deadline.thread_id and direction = 'sent'
         and stored_at >= received_at)
