@@ -12,6 +12,7 @@ import {
   table,
   visible,
   type Html,
+  type Paging,
 } from '@agent-exchange/web'
 import { listChanges } from '../people/administration-record.ts'
 import type { GatewaySessions } from '../people/desk-sessions.ts'
@@ -24,6 +25,7 @@ import {
   type Invited,
 } from '../people/people.ts'
 import type { Person } from '../people/person-rows.ts'
+import { ROWS_OF_PAGE } from './desk-limits.ts'
 import { DESK_TEXTS } from './desk-texts.ts'
 
 interface AdministrationParts {
@@ -91,6 +93,22 @@ export function administrationRoutes(parts: AdministrationParts): readonly HostR
   ]
 }
 
+/** The rows that the address asks for; the first ones if it asks for none that exist. */
+function pageOf<Row>(
+  all: readonly Row[],
+  path: string,
+  { query }: HostCall,
+): { readonly rows: readonly Row[]; readonly paging: Paging } {
+  const asked = Number(query.get('page') ?? 0)
+  const page = Number.isSafeInteger(asked) && asked > 0 && asked * ROWS_OF_PAGE < all.length ? asked : 0
+  const end = (page + 1) * ROWS_OF_PAGE
+  const paging = {
+    ...(page > 0 && { first: path }),
+    ...(end < all.length && { next: `${path}?page=${page + 1}` }),
+  }
+  return { rows: all.slice(page * ROWS_OF_PAGE, end), paging }
+}
+
 interface PeopleState {
   readonly invited?: Invited
   readonly problem?: string
@@ -101,7 +119,7 @@ async function peoplePage(
   call: HostCall,
   { invited, problem }: PeopleState,
 ): Promise<DeskAnswer> {
-  const people = await listPeople(db)
+  const { rows: people, paging } = pageOf(await listPeople(db), '/people', call)
   return {
     kind: 'page',
     title: DESK_TEXTS.people,
@@ -135,6 +153,7 @@ async function peoplePage(
           personActions(person, call),
         ]),
         empty: { title: DESK_TEXTS.nobody, text: DESK_TEXTS.nobodyText },
+        paging,
       })}
       <h2>${DESK_TEXTS.addPerson}</h2>
       ${form({
@@ -182,11 +201,9 @@ function personActions({ id, isOfProvider }: Person, { csrfToken, person }: Host
   }`
 }
 
-async function sessionPage(
-  { sessions }: AdministrationParts,
-  { now, csrfToken }: HostCall,
-): Promise<DeskAnswer> {
-  const living = await sessions.list()
+async function sessionPage({ sessions }: AdministrationParts, call: HostCall): Promise<DeskAnswer> {
+  const { now, csrfToken } = call
+  const { rows: living, paging } = pageOf(await sessions.list(), '/sessions', call)
   return {
     kind: 'page',
     title: DESK_TEXTS.sessions,
@@ -215,12 +232,15 @@ async function sessionPage(
         }),
       ]),
       empty: { title: DESK_TEXTS.noSession, text: DESK_TEXTS.noSessionText },
+      paging,
     }),
   }
 }
 
-async function recordPage({ db }: AdministrationParts, { now }: HostCall): Promise<DeskAnswer> {
-  const [entries, people] = await Promise.all([listChanges(db), listPeople(db)])
+async function recordPage({ db }: AdministrationParts, call: HostCall): Promise<DeskAnswer> {
+  const { now } = call
+  const [changes, people] = await Promise.all([listChanges(db), listPeople(db)])
+  const { rows: entries, paging } = pageOf(changes, '/record', call)
   const names = new Map(people.map(({ id, name }) => [id, name]))
   return {
     kind: 'page',
@@ -237,6 +257,7 @@ async function recordPage({ db }: AdministrationParts, { now }: HostCall): Promi
         html`<bdi>${visible(JSON.stringify(details))}</bdi>`,
       ]),
       empty: { title: DESK_TEXTS.noRecord, text: DESK_TEXTS.noRecordText },
+      paging,
     }),
   }
 }

@@ -12,3 +12,5 @@ export const SIGN_ON_SECONDS = 600
 export const MAXIMUM_WAITING = 200
 /** Concurrent requests of this process to the identity provider. */
 export const MAXIMUM_FINISHING = 16
+/** Rows of one page of people, sessions or changes. Each may have forms and long names; a page stays below 100 KB. */
+export const ROWS_OF_PAGE = 50

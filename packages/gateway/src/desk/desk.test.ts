@@ -98,6 +98,36 @@ test('an administrator invites, ends sessions and removes people, and all of it 
   )
 })
 
+test('lists of 500 rows with long names are pages of less than 100 KB, and each row is on one of them', async () => {
+  const admin = await signedIn('Olga', 'administrator')
+  const name = 'N'.repeat(190)
+  const at = now().toISOString()
+  const ids = Array.from({ length: 500 }, (_, index) => `person_long_${index}`)
+  await db`
+    insert into person (person_id, name, roles, added_at)
+    select id, ${name} || id, ${['planner', 'auditor']}, ${at} from unnest(${ids}::text[]) as id`
+  await db`
+    insert into desk_session (session_id, token_hash, person_id, signed_in_by, created_at, last_seen_at, expires_at)
+    select 'session_' || id, decode(md5(id), 'hex'), id, 'link', ${at}, ${at}, ${new Date(Date.parse(at) + 3_600_000).toISOString()}
+    from unnest(${ids}::text[]) as id`
+  await db`
+    insert into administration_record (at, actor_kind, actor_id, action, target, details)
+    select ${at}, 'person', id, 'person.add', id, ${JSON.stringify({ name })} from unnest(${ids}::text[]) as id`
+  for (const path of ['/people', '/sessions', '/record']) {
+    const rows = new Set<string>()
+    let next: string | undefined = path
+    for (let pages = 0; next !== undefined && pages < 20; pages++) {
+      const { text }: { text: string } = await admin.get(next)
+      assert.ok(Buffer.byteLength(text) < 100_000, `${next}: ${Buffer.byteLength(text)} bytes`)
+      for (const [id] of text.matchAll(/person_long_\d+/gu)) rows.add(id)
+      next = /href="([^"]+)" rel="next"/u.exec(text)?.[1]
+    }
+    assert.ok(rows.size > 450, `${path}: ${rows.size} rows`)
+    assert.equal((await admin.get(`${path}?page=99999`)).status, 200)
+    assert.equal((await admin.get(`${path}?page=-1.5`)).status, 200)
+  }
+})
+
 test('forms of other sites, other sessions and without a token change nothing', async () => {
   const admin = await signedIn('Eva', 'administrator')
   await admin.get('/people')
