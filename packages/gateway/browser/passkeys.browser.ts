@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import {
   accessibilityFaults,
+  addAuthenticator,
   assertNoHorizontalScroll,
   assertQuiet,
   openBrowser,
@@ -21,22 +22,6 @@ after(async () => {
   await browser?.[Symbol.asyncDispose]()
   await company?.[Symbol.asyncDispose]()
 })
-
-/** A passkey in chromium that always sees its user. */
-async function addAuthenticator(page: Page): Promise<void> {
-  const session = await page.context().newCDPSession(page)
-  await session.send('WebAuthn.enable')
-  await session.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      protocol: 'ctap2',
-      transport: 'internal',
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true,
-    },
-  })
-}
 
 async function lookAt(page: Page, name: string): Promise<void> {
   await screenshot(page, `passkeys-${name}`)

@@ -8,6 +8,7 @@ export const CLIENT_SECRET = 'a-secret-of-the-console-client-0123456789'
 
 export interface Person {
   readonly sub: string
+  readonly name?: string
   readonly email?: string
   readonly email_verified?: boolean
   readonly groups?: readonly string[]
@@ -64,7 +65,7 @@ function configuration(redirectUris: readonly string[], person: () => Person): C
         response_types: ['code'],
       },
     ],
-    claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['groups'] },
+    claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name', 'groups'] },
     features: { devInteractions: { enabled: false } },
     interactions: { url: (_context, { uid }) => `/interaction/${uid}` },
     cookies: { keys: ['only for tests'] },

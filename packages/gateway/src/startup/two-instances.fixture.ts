@@ -15,24 +15,35 @@ export const registration = {
   skillVersions: { [SKILL.id]: SKILL.version },
 }
 
-export interface Companies extends AsyncDisposable {
-  readonly world: World
+/** A company with a gateway on a database of its own. */
+export interface Company extends AsyncDisposable {
   readonly databaseUrl: string
   /** Everything that the instances logged. */
   readonly logged: string[]
-  /** The company without a gateway. */
-  readonly partner: Agent
   startInstance(settings?: Environment): Promise<RunningGateway>
   /** Adds an agent of a new organization to the gateway, by an invitation. */
   addAgent(name: string): Promise<string>
 }
 
-/** An exchange, a company with a gateway on a database of its own, and a partner that uses the SDK alone. */
+export interface Companies extends Company {
+  readonly world: World
+  /** The company without a gateway. */
+  readonly partner: Agent
+}
+
+/** An exchange, a company with a gateway, and a partner that uses the SDK alone. */
 export async function startCompanies(options: WorldOptions = {}): Promise<Companies> {
   const cleanup = new AsyncDisposableStack()
   await using undo = cleanup
   const world = cleanup.use(await startWorld(options))
-  const database = cleanup.use(await gatewayDatabase())
+  const company = cleanup.use(await startCompany(world))
+  const partner = await startPartner(world, () => new Date(world.clock.now()))
+  const stop = undo.move()
+  return { ...company, world, partner, [Symbol.asyncDispose]: () => stop.disposeAsync() }
+}
+
+export async function startCompany(world: World): Promise<Company> {
+  const database = await gatewayDatabase()
   const logged: string[] = []
   const log = pino({ level: 'trace' }, { write: (line) => void logged.push(line) })
   const now = () => new Date(world.clock.now())
@@ -52,13 +63,9 @@ export async function startCompanies(options: WorldOptions = {}): Promise<Compan
     return startGateway(config, { log, limits, clock: { ...world.clock, monotonicMilliseconds: () => 0 } })
   }
 
-  const partner = await startPartner(world, now)
-  const stop = undo.move()
   return {
-    world,
     databaseUrl: database.url,
     logged,
-    partner,
     startInstance,
     async addAgent(name) {
       const organization = { organization_id: `org_${name}`, name }
@@ -72,7 +79,7 @@ export async function startCompanies(options: WorldOptions = {}): Promise<Compan
       })
       return added.agentId
     },
-    [Symbol.asyncDispose]: () => stop.disposeAsync(),
+    [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
   }
 }
 

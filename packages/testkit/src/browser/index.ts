@@ -8,3 +8,4 @@ export {
 } from './check-page.ts'
 export { findChromium } from './chromium.ts'
 export { openBrowser, type TestBrowser, type WatchedPage } from './open-browser.ts'
+export { addAuthenticator } from './virtual-authenticator.ts'
