@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { softwareAuthenticator } from '../approvals/software-authenticator.fixture.ts'
 
 /** A browser at the desk: keeps cookies, sends forms with the token of the last page, follows no redirect. */
 export function deskVisitor(origin: string) {
@@ -32,4 +33,21 @@ export function deskVisitor(origin: string) {
       return ask('/enter', { method: 'POST', body: new URLSearchParams({ link }) })
     },
   }
+}
+
+/** The visitor with a passkey of its own. */
+export async function withPasskey(visitor: ReturnType<typeof deskVisitor>, origin: string) {
+  const key = softwareAuthenticator({ origin, rpId: 'localhost' })
+  await visitor.get('/passkeys')
+  const asked = await visitor.post('/passkeys/new', { name: 'Laptop' })
+  const answer = JSON.stringify(key.create(passkeyOptionsIn(asked.text)))
+  const registered = await visitor.post('/passkeys/register', { name: 'Laptop', answer })
+  assert.equal(registered.headers.get('location'), '/passkeys?done=passkey_added', registered.text)
+  return { ...visitor, key }
+}
+
+/** The options in a page, as the script of the desk reads them. */
+export function passkeyOptionsIn(page: string): { challenge: string } {
+  const [, text = ''] = /data-options="([^"]*)"/u.exec(page) ?? []
+  return JSON.parse(text.replaceAll('&quot;', '"').replaceAll('&amp;', '&')) as { challenge: string }
 }

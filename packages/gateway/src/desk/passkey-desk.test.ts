@@ -1,33 +1,21 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { softwareAuthenticator, type Forgery } from '../approvals/software-authenticator.fixture.ts'
+import type { Forgery } from '../approvals/software-authenticator.fixture.ts'
 import { startApprovingCompany } from './approving-company.fixture.ts'
-import { deskVisitor } from './desk-visitor.fixture.ts'
+import { deskVisitor, passkeyOptionsIn, withPasskey } from './desk-visitor.fixture.ts'
 
 const company = await startApprovingCompany()
 after(() => company[Symbol.asyncDispose]())
 const { origin, hosted } = company
 
-/** The options in the page, as the script of the desk reads them. */
-function optionsIn(page: string): { challenge: string } {
-  const [, text = ''] = /data-options="([^"]*)"/u.exec(page) ?? []
-  return JSON.parse(text.replaceAll('&quot;', '"').replaceAll('&amp;', '&')) as { challenge: string }
-}
-
-async function withPasskey(name: string, ...roles: Parameters<typeof company.invite>[1][]) {
+async function person(name: string, ...roles: Parameters<typeof company.invite>[1][]) {
   const visitor = deskVisitor(origin)
   await visitor.enter((await company.invite(name, ...roles)).link)
-  const key = softwareAuthenticator({ origin, rpId: 'localhost' })
-  await visitor.get('/passkeys')
-  const asked = await visitor.post('/passkeys/new', { name: 'Laptop' })
-  const answer = JSON.stringify(key.create(optionsIn(asked.text)))
-  const registered = await visitor.post('/passkeys/register', { name: 'Laptop', answer })
-  assert.equal(registered.headers.get('location'), '/passkeys?done=passkey_added', registered.text)
-  return { ...visitor, key }
+  return withPasskey(visitor, origin)
 }
 
 test('an approver registers a passkey, reads what is signed, approves, and the draft is sent', async () => {
-  const ida = await withPasskey('Ida Berg', 'approver')
+  const ida = await person('Ida Berg', 'approver')
   assert.match((await ida.get('/passkeys')).text, /Laptop/u)
   const draft = await company.draft()
   const path = `/drafts/${draft.draftId}`
@@ -46,7 +34,7 @@ test('an approver registers a passkey, reads what is signed, approves, and the d
   assert.doesNotMatch(asked.text, /<script(?![^>]* src=)|\son\w+=/u, 'no inline script, no inline handler')
 
   const confirm = (forgery: Forgery) => {
-    const answer = JSON.stringify(ida.key.get(optionsIn(asked.text), forgery))
+    const answer = JSON.stringify(ida.key.get(passkeyOptionsIn(asked.text), forgery))
     return ida.post(`${path}/confirm`, { digest: draft.digest, reason: 'Agreed.', answer })
   }
   const forged = await confirm({ origin: 'http://localhost:1' })
@@ -59,7 +47,7 @@ test('an approver registers a passkey, reads what is signed, approves, and the d
     decision: 'approved',
     reason: 'Agreed.',
   })
-  const answer = JSON.stringify(ida.key.get(optionsIn(again.text)))
+  const answer = JSON.stringify(ida.key.get(passkeyOptionsIn(again.text)))
   const done = await ida.post(`${path}/confirm`, { digest: draft.digest, reason: 'Agreed.', answer })
   assert.equal(done.headers.get('location'), `${path}?done=approval_recorded`, done.text)
   assert.match((await ida.get(path)).text, /Seal and send now.*approved.*Ida Berg.*Agreed\./su)
@@ -69,7 +57,7 @@ test('an approver registers a passkey, reads what is signed, approves, and the d
 })
 
 test('a reader without a delegation, and a person without a passkey, read why they cannot decide', async () => {
-  const reader = await withPasskey('Liv Moe', 'reader')
+  const reader = await person('Liv Moe', 'reader')
   const draft = await company.draft()
   assert.match((await reader.get(`/drafts/${draft.draftId}`)).text, /You may not decide about this draft/u)
   const fields = { digest: draft.digest, decision: 'approved', reason: 'x' }
