@@ -1,4 +1,5 @@
 import type { TestBed } from './exchange/test-bed.ts'
+import type { FlagSet } from './memory/flag-sets.ts'
 import type { RatioInterval } from './statistics.ts'
 import { ratioInterval } from './statistics.ts'
 
@@ -107,6 +108,8 @@ export interface AreaContext {
   readonly perDay: number
   /** Length of the load of the area `memory`. */
   readonly minutes: number
+  /** For the area `memory`: undefined for all, empty for none. */
+  readonly flagSets: readonly FlagSet[] | undefined
 }
 
 /** A part of the system that can be measured separately. */

@@ -42,6 +42,7 @@ test('invalid arguments are refused with a message', () => {
     ['--per-day', '0'],
     ['--per-day', 'many'],
     ['--minutes', '0'],
+    ['--flags', 'nothing'],
     ['--rounds', '20'],
     ['--against', 'main', '--rounds', '1'],
     ['--against', 'main', '--rounds', 'many'],
@@ -65,6 +66,10 @@ test('defaults and options', () => {
   assert.deepEqual(readCommandLine([], known).sizes, [10_000, 1_000_000])
   assert.equal(readCommandLine([], known).perDay, 1_000_000)
   assert.equal(readCommandLine(['--per-day', '5000'], known).perDay, 5_000)
+  assert.equal(readCommandLine([], known).flagSets, undefined)
+  assert.deepEqual(readCommandLine(['--flags=--lite-mode'], known).flagSets, [
+    { name: '--lite-mode', settings: ['--lite-mode'] },
+  ])
 })
 
 test('the help names every area and shows examples', () => {

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import type { Comparison } from './against/comparisons.ts'
 import type { Area } from './area.ts'
+import { FLAG_SETS, parseFlagSets, type FlagSet } from './memory/flag-sets.ts'
 
 const SIZES = '10000,1000000'
 const ROUNDS = 20
@@ -25,6 +26,8 @@ export interface Options {
   readonly sizes: readonly number[]
   readonly perDay: number
   readonly minutes: number
+  /** If set, the area `memory` measures these sets of flags only; an empty list skips all of them. */
+  readonly flagSets: readonly FlagSet[] | undefined
   /** If set, two revisions are compared and no area runs. */
   readonly against: Against | undefined
 }
@@ -69,6 +72,7 @@ export function readCommandLine(args: readonly string[], { areas, comparisons }:
     sizes: (values.sizes ?? SIZES).split(',').map((size) => numberOf('sizes', size)),
     perDay: numberOf('per-day', values['per-day']),
     minutes: numberOf('minutes', values.minutes),
+    flagSets: flagSetsOf(values.flags),
     against:
       values.against === undefined
         ? undefined
@@ -101,6 +105,7 @@ function parse(args: readonly string[]) {
         sizes: { type: 'string' },
         'per-day': { type: 'string' },
         minutes: { type: 'string' },
+        flags: { type: 'string', multiple: true },
         against: { type: 'string' },
         rounds: { type: 'string' },
         help: { type: 'boolean', short: 'h', default: false },
@@ -109,6 +114,14 @@ function parse(args: readonly string[]) {
   } catch (error) {
     throw new UsageError(`${error instanceof Error ? error.message : String(error)} Try --help.`)
   }
+}
+
+function flagSetsOf(values?: readonly string[]): readonly FlagSet[] | undefined {
+  const sets = values && parseFlagSets(values)
+  if (sets !== 'unknown') return sets
+  throw new UsageError(
+    `--flags is none, flags of V8 after an equals sign, or: ${FLAG_SETS.map(({ name }) => name).join(', ')}.`,
+  )
 }
 
 function numberOf(name: keyof typeof NUMBERS, text?: string): number {
@@ -138,6 +151,9 @@ ${list.join('\n')}
   --sizes A,B    stored packages for the area growth (default ${SIZES})
   --per-day N    packages a day for the area sizing (default ${NUMBERS['per-day'].usual})
   --minutes N    length of the load of the area memory (default ${NUMBERS.minutes.usual})
+  --flags=SET    the area memory measures only this set of flags; may be repeated. none skips them; a set is flags
+                 and variables ("--flags=--max-semi-space-size=8 MALLOC_ARENA_MAX=2") or one of:
+                 ${FLAG_SETS.map(({ name }) => name).join(', ')}
   --json FILE    also write {"ratios": …, "intervals": …, "figures": …, "machine": …}
   --svg FILE     also write a plot of the ratios
   --help         this text
@@ -159,6 +175,7 @@ Examples:
   npm run bench -- --area sizing --per-day 1000000
   npm run bench -- --area packages --workers 2
   npm run bench -- --area end-to-end
+  npm run bench -- --area memory --flags=first-release --flags=semi-space-8
   npm run bench -- --against main
   npm run bench -- --against v0.1.0 --area packages --rounds 40 --json result.json`
 }

@@ -22,7 +22,7 @@ export interface RunSettings {
 
 /** Runs the areas in sequence; areas that need an exchange share one. */
 export async function runAreas({ options, cleanup, progress, onResult }: RunSettings): Promise<Run> {
-  const { areas, quick, workers, sizes, perDay, minutes } = options
+  const { areas, quick, workers, sizes, perDay, minutes, flagSets } = options
   const results: AreaResult[] = []
   const foreign: Record<string, number> = {}
   let bed: Promise<TestBed> | undefined
@@ -33,6 +33,7 @@ export async function runAreas({ options, cleanup, progress, onResult }: RunSett
     sizes,
     perDay,
     minutes,
+    flagSets,
     progress: (what) => progress(`${name}: ${what}`),
     bed: () => (bed ??= start()),
     earlier: (wanted) =>
