@@ -14,6 +14,7 @@ const areas = [area('short'), area('other'), area('long', true)]
 const comparison = (name: string): Comparison => ({
   name,
   what: `how ${name} differs`,
+  layout: 'apart',
   metrics: [],
   turnSeconds: 1,
   measure: () => Promise.reject(new Error('not here')),

@@ -15,8 +15,8 @@ const times = (factor: number) => there.map((value, i) => value * factor * (1 + 
 const series: readonly Series[] = [
   { metric: metric('faster', 'higher'), here: times(1.2), there },
   { metric: metric('slower', 'higher'), here: times(0.8), there },
-  { metric: metric('longer', 'lower'), here: times(1.2), there },
-  { metric: metric('shorter', 'lower'), here: times(0.8), there },
+  { metric: { ...metric('longer', 'lower'), wanted: { at: 'most', must: 1.05 } }, here: times(1.2), there },
+  { metric: { ...metric('shorter', 'lower'), wanted: { at: 'most', must: 1.05 } }, here: times(0.8), there },
   { metric: metric('same', 'higher'), here: [101, 100, 99, 100], there },
 ]
 const compared = { ref: 'v1', commit: 'a'.repeat(40), workingTree: 'b1b1b1b-dirty', rounds: 4 }
@@ -26,8 +26,8 @@ test('a verdict requires the whole interval on one side of 1', () => {
   const lineOf = (id: string) => lines.find((line) => line.startsWith(id)) ?? ''
   assert.match(lineOf('faster'), /^faster +120 +100 +1\.20\d +1\.1\d\d – 1\.2\d\d +better$/)
   assert.match(lineOf('slower'), /worse$/)
-  assert.match(lineOf('longer'), /worse$/)
-  assert.match(lineOf('shorter'), /better$/)
+  assert.match(lineOf('longer'), /worse +at most 1\.05 +missed$/)
+  assert.match(lineOf('shorter'), /better +at most 1\.05 +reached$/)
   assert.match(lineOf('same'), /not shown to differ$/)
   assert.match(lines.join('\n'), /Fewer than 20 rounds/)
   assert.doesNotMatch(formatAgainst(series, { ...compared, rounds: 20 }), /Fewer/)

@@ -1,6 +1,6 @@
 import type { Machine } from '../report/machine.ts'
 import { rounded } from '../report/json.ts'
-import { formatTable } from '../report/tables.ts'
+import { formatTable, formatWanted, judge } from '../report/tables.ts'
 import { formatNumber } from '../report/format-number.ts'
 import { CONFIDENCE, median, ratioInterval, type RatioInterval } from '../statistics.ts'
 import type { Metric } from './comparisons.ts'
@@ -21,7 +21,7 @@ export function formatAgainst(series: readonly Series[], compared: Compared): st
   const { ref, commit, workingTree, rounds } = compared
   const percent = Math.round(CONFIDENCE * 100)
   const title = `Working tree (${workingTree}) against ${ref} (${commit.slice(0, 12)}), ${rounds} rounds`
-  const head = ['', 'working tree', ref, 'ratio', `${percent}% interval`, 'working tree is']
+  const head = ['', 'working tree', ref, 'ratio', `${percent}% interval`, 'working tree is', 'wanted', '']
   const rows = series.map((each) => {
     const { metric, here, there } = each
     const interval = intervalOf(each)
@@ -32,13 +32,15 @@ export function formatAgainst(series: readonly Series[], compared: Compared): st
       formatRatio(interval.value),
       `${formatRatio(interval.low)} – ${formatRatio(interval.high)}`,
       verdictOf(metric, interval),
+      formatWanted(metric.wanted),
+      judge(interval.value, metric.wanted),
     ]
   })
   return [
     formatTable(title, head, rows),
     'Medians of the rounds; the ratio is working tree to the other, the geometric mean over rounds, with the interval by ' +
       "Student's t on the logarithms of the per-round ratios. One interval in twenty misses the true ratio, also where " +
-      'nothing differs.',
+      'nothing differs. Targets are those against the first release, 34910d1.',
     ...(rounds < WANTED_ROUNDS
       ? [`Fewer than ${WANTED_ROUNDS} rounds: only a test of the command, not a result.`]
       : []),

@@ -5,6 +5,7 @@ import {
   endpointsOf,
   provision,
   type DeliveringExchange,
+  type Layout,
   type Rig,
   type StartProcesses,
 } from '../exchange/delivering-exchange.ts'
@@ -62,12 +63,12 @@ export async function runAgainst({
   const names: Sides<string> = { here: 'the working tree', there: ref }
 
   /** New processes in each round, because JIT compilation and garbage collection vary between processes. */
-  async function startRound(round: number, order: readonly Side[]): Promise<Round> {
+  async function startRound(round: number, order: readonly Side[], layout: Layout): Promise<Round> {
     await using undo = new AsyncDisposableStack()
     const exchanges = new Map<Side, DeliveringExchange>()
     for (const side of order) {
       progress(`round ${round}/${rounds}: starting and warming up ${names[side]}`)
-      const exchange = undo.use(await start[side]('apart', `round-${round}`))
+      const exchange = undo.use(await start[side](layout, `${layout}-${round}`))
       exchanges.set(side, exchange)
       await warmUp(rig, exchange)
     }

@@ -3,9 +3,15 @@ import { test } from 'node:test'
 import type { Comparison } from './comparisons.ts'
 import { alternate, estimatedMinutes, type Side } from './rounds.ts'
 
-const comparison = (name: string, metrics: number, turnSeconds = 1): Comparison => ({
+const comparison = (
+  name: string,
+  metrics: number,
+  turnSeconds = 1,
+  layout: Comparison['layout'] = 'apart',
+): Comparison => ({
   name,
   what: name,
+  layout,
   metrics: Array.from({ length: metrics }, (_, i) => ({
     id: `${name}_${i}`,
     label: name,
@@ -86,6 +92,35 @@ test('both sides of a comparison run in turns, and the order alternates', async 
     'round 0 does not count',
   )
   assert.deepEqual(rounds, [0, 1, 2])
+})
+
+test('processes of one layout end before those of the other start', async () => {
+  const events: string[] = []
+  const compared = [comparison('a', 1), comparison('b', 1, 1, 'together'), comparison('c', 1)]
+  await alternate(
+    compared,
+    1,
+    (round, _order, layout) => {
+      if (round > 0) events.push(`${layout} starts`)
+      return Promise.resolve({
+        measure({ name }: Comparison, side: Side) {
+          if (round > 0 && events.at(-1) !== `${layout} ${name}`) events.push(`${layout} ${name}`)
+          return Promise.resolve([side === 'here' ? 1 : 2])
+        },
+        [Symbol.asyncDispose]: () => Promise.resolve(void (round > 0 && events.push(`${layout} ends`))),
+      })
+    },
+    () => undefined,
+  )
+  assert.deepEqual(events, [
+    'apart starts',
+    'apart a',
+    'apart c',
+    'apart ends',
+    'together starts',
+    'together b',
+    'together ends',
+  ])
 })
 
 test('the estimate grows with rounds and comparisons', () => {

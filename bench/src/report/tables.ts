@@ -32,9 +32,9 @@ export function formatRatios(ratios: readonly Ratio[]): string {
     low === undefined || high === undefined || Number.isNaN(low)
       ? ''
       : `${formatNumber(low)} – ${formatNumber(high)}`,
-    wanted ? `at ${wanted.at} ${formatNumber(wanted.must)}` : '',
+    formatWanted(wanted),
     wanted?.goal === undefined ? '' : formatNumber(wanted.goal),
-    wanted ? judge(value, wanted, excuse) : '',
+    judge(value, wanted, excuse),
   ])
   const table = formatTable('Ratios', ['', 'here', '95% interval', 'wanted', 'goal', ''], rows)
   const about =
@@ -42,7 +42,14 @@ export function formatRatios(ratios: readonly Ratio[]): string {
   return ratios.some(({ low = Number.NaN }) => Number.isFinite(low)) ? `${table}\n${about}\n` : table
 }
 
-function judge(value: number, { at, must, goal }: Wanted, excuse = 'missed'): string {
+export function formatWanted(wanted: Wanted | undefined): string {
+  return wanted ? `at ${wanted.at} ${formatNumber(wanted.must)}` : ''
+}
+
+/** Whether a value reaches its target, if it has one. */
+export function judge(value: number, wanted: Wanted | undefined, excuse = 'missed'): string {
+  if (!wanted) return ''
+  const { at, must, goal } = wanted
   const reaches = (limit: number) => (at === 'least' ? value >= limit : value <= limit)
   // A rate of zero on an overloaded machine.
   if (!Number.isFinite(value)) return 'not measured'
