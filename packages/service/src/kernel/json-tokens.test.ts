@@ -28,6 +28,14 @@ test('[O-14] escape sequences are counted, in short and long strings', () => {
   assert.equal(scan(`"${'\\"'.repeat(500)}"`, { escapes: 499 })?.kind, 'size')
 })
 
+test('[O-14] a long string is searched for its end once, whatever escape sequences it has', (t) => {
+  const search = t.mock.method(Buffer.prototype, 'indexOf')
+  const text = Buffer.from(`"${`\\n${'x'.repeat(5_000)}`.repeat(50)}"`)
+  assert.equal(scanTokens(text, NONE), undefined)
+  const quotes = search.mock.calls.filter(({ arguments: [byte] }) => byte === 0x22)
+  assert.equal(quotes.length, 1)
+})
+
 test('[O-14] the counts are those of the parsed value', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 5 }), fc.nat(3), (value, indent) => {

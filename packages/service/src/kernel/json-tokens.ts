@@ -96,6 +96,8 @@ const found = { end: 0, escapes: 0 }
 function findStringEnd(bytes: Buffer, start: number): void {
   found.escapes = 0
   let at = start + 1
+  // The nearest quote: a search for each escape sequence would read a long string again and again.
+  let quote = -1
   for (let scanned = SCANNED_BYTES; ; scanned = SCANNED_AFTER_ESCAPE) {
     for (const near = Math.min(bytes.length, at + scanned); at < near; at++) {
       if (bytes[at] === QUOTE) {
@@ -107,7 +109,7 @@ function findStringEnd(bytes: Buffer, start: number): void {
         at += 1
       }
     }
-    const quote = bytes.indexOf(QUOTE, at)
+    if (quote < at) quote = bytes.indexOf(QUOTE, at)
     const escape = bytes.subarray(at, quote < 0 ? at : quote).indexOf(BACKSLASH)
     if (quote < 0 || escape < 0) {
       found.end = quote < 0 ? -1 : quote + 1
