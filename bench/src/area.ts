@@ -90,6 +90,8 @@ export interface AreaResult {
   readonly ratios?: readonly Ratio[]
   /** Explanations of the figures. */
   readonly notes: readonly string[]
+  /** Over time, as an SVG document; `--svg` writes it beside the ratios. */
+  readonly plot?: { readonly name: string; readonly svg: string }
 }
 
 export interface AreaContext {
@@ -106,8 +108,8 @@ export interface AreaContext {
   readonly sizes: readonly number[]
   /** Packages a day for the area `sizing`. */
   readonly perDay: number
-  /** Length of the load of the area `memory`. */
-  readonly minutes: number
+  /** Length of the load of the areas `memory` and `steady`, if it was given. */
+  readonly minutes: number | undefined
   /** For the area `memory`: undefined for all, empty for none. */
   readonly flagSets: readonly FlagSet[] | undefined
 }

@@ -11,6 +11,7 @@ import { peersArea } from './peers/peers.ts'
 import { requestsArea } from './requests/requests.ts'
 import { sizingArea } from './sizing/sizing.ts'
 import { startupArea } from './startup/startup.ts'
+import { steadyArea } from './steady/steady.ts'
 
 /** In the order in which they run: the peers are compared with figures of earlier areas. */
 export const AREAS: readonly Area[] = [
@@ -22,6 +23,7 @@ export const AREAS: readonly Area[] = [
   logArea,
   startupArea,
   memoryArea,
+  steadyArea,
   peersArea,
   growthArea,
   diskArea,

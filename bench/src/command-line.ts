@@ -12,7 +12,7 @@ const NUMBERS = {
   workers: { usual: 1, least: 1, most: 64, what: 'a number of processes' },
   rounds: { usual: ROUNDS, least: 2, most: 1_000, what: `a number (a result needs at least ${ROUNDS})` },
   'per-day': { usual: 1_000_000, least: 1, most: 1_000_000_000, what: 'a number of packages' },
-  minutes: { usual: 5, least: 1, most: 120, what: 'a number of minutes' },
+  minutes: { usual: undefined, least: 1, most: 120, what: 'a number of minutes' },
   sizes: { usual: 0, least: 1_000, most: 100_000_000, what: 'numbers of packages, such as 10000,1000000' },
 } as const
 
@@ -25,7 +25,7 @@ export interface Options {
   readonly workers: number
   readonly sizes: readonly number[]
   readonly perDay: number
-  readonly minutes: number
+  readonly minutes: number | undefined
   /** If set, the area `memory` measures these sets of flags only; an empty list skips all of them. */
   readonly flagSets: readonly FlagSet[] | undefined
   /** If set, two revisions are compared and no area runs. */
@@ -71,7 +71,7 @@ export function readCommandLine(args: readonly string[], { areas, comparisons }:
     workers: numberOf('workers', values.workers),
     sizes: (values.sizes ?? SIZES).split(',').map((size) => numberOf('sizes', size)),
     perDay: numberOf('per-day', values['per-day']),
-    minutes: numberOf('minutes', values.minutes),
+    minutes: values.minutes === undefined ? undefined : numberOf('minutes', values.minutes),
     flagSets: flagSetsOf(values.flags),
     against:
       values.against === undefined
@@ -126,7 +126,7 @@ function flagSetsOf(values?: readonly string[]): readonly FlagSet[] | undefined 
 
 function numberOf(name: keyof typeof NUMBERS, text?: string): number {
   const { usual, least, most, what } = NUMBERS[name]
-  const value = text === undefined ? usual : Number(text)
+  const value = Number(text ?? usual)
   if (Number.isInteger(value) && value >= least && value <= most) return value
   throw new UsageError(`--${name} is ${what}, from ${least} to ${most}.`)
 }
@@ -150,12 +150,12 @@ ${list.join('\n')}
   --workers N    API processes of the service, the floor and the naive server (default 1; this machine has ${availableParallelism()} cores)
   --sizes A,B    stored packages for the area growth (default ${SIZES})
   --per-day N    packages a day for the area sizing (default ${NUMBERS['per-day'].usual})
-  --minutes N    length of the load of the area memory (default ${NUMBERS.minutes.usual})
+  --minutes N    length of the load of the areas memory (default 5) and steady (default 30)
   --flags=SET    the area memory measures only this set of flags; may be repeated. none skips them; a set is flags
                  and variables ("--flags=--max-semi-space-size=8 MALLOC_ARENA_MAX=2") or one of:
                  ${FLAG_SETS.map(({ name }) => name).join(', ')}
   --json FILE    also write {"ratios": …, "intervals": …, "figures": …, "machine": …}
-  --svg FILE     also write a plot of the ratios
+  --svg FILE     also write a plot of the ratios; the area steady writes FILE-steady.svg
   --help         this text
 
   --against REF  compare this working tree with another revision: a branch, a tag or a commit of this repository, which is
@@ -175,6 +175,7 @@ Examples:
   npm run bench -- --area sizing --per-day 1000000
   npm run bench -- --area packages --workers 2
   npm run bench -- --area end-to-end
+  npm run bench -- --area steady --minutes 6 --svg result.svg
   npm run bench -- --area memory --flags=first-release --flags=semi-space-8
   npm run bench -- --against main
   npm run bench -- --against v0.1.0 --area packages --rounds 40 --json result.json`

@@ -40,7 +40,9 @@ async function measureAreas(options: Options, cleanup: AsyncDisposableStack): Pr
   const ratios = results.flatMap((result) => result.ratios ?? [])
   if (ratios.length > 0) console.log(formatRatios(ratios))
   await writeJson(options, toJson(results, machine))
-  if (options.svg !== undefined) await writeFile(place(options.svg), toSvg(ratios, machine))
+  if (options.svg === undefined) return
+  await writeFile(place(options.svg), toSvg(ratios, machine))
+  for (const { plot } of results) if (plot) await writeFile(place(plotFile(options.svg, plot.name)), plot.svg)
 }
 
 async function compareRevisions(
@@ -83,6 +85,8 @@ function warnOfOthers(foreign: number): void {
 async function writeJson({ json }: Options, result: object): Promise<void> {
   if (json !== undefined) await writeFile(place(json), `${JSON.stringify(result, null, 2)}\n`)
 }
+
+const plotFile = (file: string, name: string) => `${file.replace(/\.svg$/u, '')}-${name}.svg`
 
 /** npm runs in the workspace; paths are relative to the folder of the user. */
 function place(file: string): string {

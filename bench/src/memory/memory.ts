@@ -29,6 +29,7 @@ export const memoryArea: Area = {
 }
 
 const REST_MS = { full: 30_000, quick: 5_000 }
+const MINUTES = 5
 const QUICK_SECONDS = 10
 /** Of the load of each flag. */
 const FLAG_SECONDS = { full: 60, quick: 10 }
@@ -57,7 +58,7 @@ interface Bench extends Pick<AreaContext, 'progress'> {
 type Readings = ReadonlyMap<string, Reading>
 
 async function run({ quick, minutes, flagSets, progress, bed: startBed }: AreaContext): Promise<AreaResult> {
-  const seconds = quick ? QUICK_SECONDS : minutes * 60
+  const seconds = quick ? QUICK_SECONDS : (minutes ?? MINUTES) * 60
   progress('starting PostgreSQL, a receiver and organizations')
   const bed = await startBed()
   await using cleanup = new AsyncDisposableStack()
