@@ -12,6 +12,7 @@ import type { A2aCalls } from './a2a-main.ts'
 import type { GraphileWorkerCalls } from './graphile-worker-main.ts'
 import type { PgBossCalls } from './pg-boss-main.ts'
 import { sendMessage } from './send-message.ts'
+import { PEERS } from './versions.ts'
 
 /** Alternatives that a user might choose, where they do the same work. */
 export const peersArea: Area = {
@@ -66,10 +67,12 @@ async function run({ quick, progress, bed: startBed, earlier }: AreaContext): Pr
     ],
     ratios: disciplines.flatMap(ratioOf),
     notes: [
-      'pg-boss and graphile-worker make a job durable, one statement and one commit each, called in process: no HTTP, ' +
-        'no token, no signature, no check, no audit, no ordered stream, no idempotency key. Their workers call an ' +
-        'empty function: nothing is signed or sent.',
-      'a2a-js takes a message over HTTP and keeps it in memory: no token, no signature of the message, nothing durable.',
+      `${PEERS.pgBoss} makes a job durable, one statement and one commit each, called in process: no HTTP, no token, no ` +
+        'signature, no check, no audit, no ordered stream, no idempotency key. Its worker fetches batches of 64 and calls ' +
+        'an empty function: nothing is signed or sent.',
+      `${PEERS.graphileWorker}: the same, and its worker fetches jobs one by one.`,
+      `${PEERS.a2a} takes a message over HTTP and keeps it in memory: no token, no signature of the message, nothing durable, ` +
+        'no delivery to anybody.',
     ],
   }
 }
@@ -83,11 +86,11 @@ async function queues(bed: TestBed, cleanup: AsyncDisposableStack, payload: obje
   await graphile.call('start', urlOf(await bed.postgres.create('graphile')))
   cleanup.defer(() => graphile.call('stop'))
   return [
-    ...queue('pg_boss', 'pg-boss', {
+    ...queue('pg_boss', PEERS.pgBoss, {
       enqueue: (milliseconds) => boss.call('enqueue', payload, milliseconds, CLIENTS),
       work: () => boss.call('work'),
     }),
-    ...queue('graphile_worker', 'graphile-worker', {
+    ...queue('graphile_worker', PEERS.graphileWorker, {
       enqueue: (milliseconds) => graphile.call('enqueue', payload, milliseconds, CLIENTS),
       work: () => graphile.call('work'),
     }),
@@ -125,7 +128,7 @@ async function a2a(cleanup: AsyncDisposableStack, payload: object): Promise<Disc
   }))
   return {
     id: 'peer_a2a_send_message',
-    label: 'a2a-js, SendMessage',
+    label: `${PEERS.a2a}, SendMessage`,
     beside: 'accepted',
     async measure(measureMs) {
       await load.call('connect', target, CLIENTS)
