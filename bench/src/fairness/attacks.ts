@@ -32,8 +32,12 @@ const THREAD_PACKAGES = 100
 const RECEIPTS = 4_000
 const SLOW_PACKAGES = 50
 const ARTIFACT_BYTES = 4_194_304
-const MEMBERS = 90_000
+/** A body just below the limit of O-14 for bodies without a package (control_bytes). */
+const MEMBERS = 60_000
+const REGISTRATION_BYTES = 1_000_000
 const PAGE = 100
+/** Just below the number that a body may have. */
+const CHUNKS = 65_000
 
 const reads = (path: string): Source => ({ kind: 'reads', reads: [{ path, sender: 0 }] })
 
@@ -64,7 +68,7 @@ export async function attacksOf(hostile: Hostile): Promise<Attack[]> {
     attack('receipts', 'policy receipts', { kind: 'stock', stock: 'receipts' }, { stock: RECEIPTS }),
     attack(
       'registrations',
-      'registrations of 1.3 MB',
+      'registrations of 0.9 MB',
       posts('/v1/agents/register', registration(organization)),
       {
         connections: LARGE_CONNECTIONS,
@@ -75,6 +79,7 @@ export async function attacksOf(hostile: Hostile): Promise<Attack[]> {
       'invalid bodies',
       posts('/v1/packages', ...(await invalidBodies(organization, partner))),
     ),
+    attack('chunks', 'bodies in chunks of one byte', byteChunks(), { connections: LARGE_CONNECTIONS }),
     attack('threads', 'pages of a deep thread', reads(`/v1/threads/${threadId}?limit=${PAGE}`)),
     attack('artifacts', 'artifact downloads', reads(await publishArtifact(exchange))),
     attack(
@@ -105,11 +110,20 @@ function slowEndpoints(owner: Organization, { origins }: Hostile): Promise<void>
 /** Valid but for the number of its members. */
 function registration(organization: Organization): string {
   const members = Array.from({ length: MEMBERS }, (_, i) => [`s${i}`, '1.0'])
-  return JSON.stringify({
+  const text = JSON.stringify({
     ...organization.registration(),
     agent_id: freshId('agent'),
     skill_versions: Object.fromEntries(members),
   })
+  // A larger body would be refused unread.
+  if (text.length > REGISTRATION_BYTES) throw new Error(`the registration has ${text.length} bytes`)
+  return text
+}
+
+/** Spaces, each in its own chunk. */
+function byteChunks(): Source {
+  const body = Buffer.from(`${'1\r\n \r\n'.repeat(CHUNKS)}0\r\n\r\n`)
+  return { kind: 'posts', path: '/v1/packages', posts: [{ body, sender: 0, isChunked: true }] }
 }
 
 async function invalidBodies(from: Organization, to: Organization): Promise<string[]> {

@@ -117,7 +117,7 @@ async function run({ quick, progress, bed: startBed }: AreaContext): Promise<Are
     ],
     ratios: attacks.map((attack) => fairnessOf(attack, results)),
     notes: [
-      'The hostile organization sends as fast as it gets responses, by 40 connections (registrations: 8), whatever the ' +
+      'The hostile organization sends as fast as it gets responses, by 40 connections (registrations and chunks: 8), whatever the ' +
         'status of the responses. Webhooks to slow receivers: 20 endpoints that accept requests and do not respond.',
       `At most ${FAIR.factor} times the p99 alone is fair, or ${FAIR.milliseconds} ms more.`,
     ],

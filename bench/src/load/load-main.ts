@@ -30,7 +30,11 @@ export interface ReadSource {
 export interface PostSource {
   readonly kind: 'posts'
   readonly path: string
-  readonly posts: readonly { readonly body: Uint8Array; readonly sender: number }[]
+  readonly posts: readonly {
+    readonly body: Uint8Array
+    readonly sender: number
+    readonly isChunked?: boolean
+  }[]
 }
 
 export interface Load extends Span {

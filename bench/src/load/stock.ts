@@ -92,15 +92,18 @@ export interface Posted {
   /** The index of the sender, whose token is used. */
   readonly sender: number
   readonly body: Uint8Array
+  /** Whether the body is already in the chunked encoding (RFC 9112 section 7.1). */
+  readonly isChunked?: boolean
   /** Unique among the requests of the sender to this path. */
   readonly id: string
 }
 
-export function post({ url, tokens }: Target, { path, sender, body, id }: Posted): Outgoing {
+export function post({ url, tokens }: Target, { path, sender, body, isChunked, id }: Posted): Outgoing {
+  const framing = isChunked ? 'Transfer-Encoding: chunked' : `Content-Length: ${body.length}`
   const head =
     `POST ${path} HTTP/1.1\r\nHost: ${new URL(url).host}\r\nAuthorization: Bearer ${tokens[sender] ?? ''}\r\n` +
     `Content-Type: application/json\r\nX-Correlation-ID: corr_${id}\r\n` +
-    `Idempotency-Key: idem_${id}\r\nContent-Length: ${body.length}\r\n\r\n`
+    `Idempotency-Key: idem_${id}\r\n${framing}\r\n\r\n`
   return { head, body }
 }
 
