@@ -4,7 +4,8 @@ import { answerCalls } from '../processes/calls.ts'
 import { openAll, type Address, type Connection } from './connection.ts'
 import { seeded } from '../random.ts'
 import { sharedTime } from '../processes/shared-clock.ts'
-import { closedLoop, openLoop, type Next, type OnSend, type Outcome, type Span } from './loops.ts'
+import { recordStalls, type Interval, type Stalls } from '../stalls/stall-recorder.ts'
+import { closedLoop, openLoop, type Next, type OnEnd, type OnSend, type Outcome, type Span } from './loops.ts'
 import { poissonSchedule, steadySchedule } from './schedule.ts'
 import { tenacious } from './tenacious-connection.ts'
 import { createStock, get, post, type Stock, type StockOrder, type Target } from './stock.ts'
@@ -46,6 +47,8 @@ export interface Load extends Span {
   readonly poissonSeed?: number
   /** Whether the outcome lists every package with its time. */
   readonly isTraced?: boolean
+  /** Whether the outcome of an open loop lists every measured request, and the stalls of this process. */
+  readonly isTimed?: boolean
 }
 
 /** When a package was due to be sent, by the shared clock. */
@@ -56,6 +59,9 @@ export interface SentPackage {
 
 export interface LoadOutcome extends Outcome {
   readonly sent: readonly SentPackage[]
+  /** From the due time to the response, by the shared clock. */
+  readonly timed: readonly Interval[]
+  readonly stalls: Stalls | undefined
 }
 
 const stocks = new Map<string, Stock>()
@@ -109,13 +115,19 @@ const calls = {
     const onSend: OnSend | undefined = load.isTraced
       ? ({ packageId = '' }, at) => void sent.push({ packageId, at: sharedTime(at) })
       : undefined
+    const timed: Interval[] = []
+    const onEnd: OnEnd | undefined = load.isTimed
+      ? (due, ended) => void timed.push({ from: sharedTime(due), to: sharedTime(ended) })
+      : undefined
+    const recorder = load.isTimed ? recordStalls() : undefined
     try {
       const schedule = scheduleOf(load)
       const outcome = await (schedule
-        ? openLoop(senders, next, { ...load, schedule }, { onSend })
+        ? openLoop(senders, next, { ...load, schedule }, { onSend, onEnd })
         : closedLoop(senders, next, load, onSend))
-      return { ...outcome, sent }
+      return { ...outcome, sent, timed, stalls: recorder?.take() }
     } finally {
+      recorder?.stop()
       senders.forEach((sender) => sender.close())
     }
   },

@@ -46,6 +46,15 @@ export interface Span {
 /** Called for each request with the time from which its latency counts. */
 export type OnSend = (outgoing: Outgoing, at: number) => void
 
+/** Called for each measured request of an open loop: when it was due, and when its response had arrived. */
+export type OnEnd = (due: number, ended: number) => void
+
+export interface OpenLoopOptions {
+  readonly onSend?: OnSend | undefined
+  readonly onEnd?: OnEnd | undefined
+  readonly time?: Time
+}
+
 /** Closed loop: each connection sends its next request after the response. */
 export async function closedLoop(
   connections: readonly Sender[],
@@ -85,7 +94,7 @@ export async function openLoop(
   connections: readonly Sender[],
   next: Next,
   { rampMs, measureMs, status, schedule }: Span & { readonly schedule: Schedule },
-  { onSend, time = REAL_TIME }: { readonly onSend?: OnSend | undefined; readonly time?: Time } = {},
+  { onSend, onEnd, time = REAL_TIME }: OpenLoopOptions = {},
 ): Promise<Outcome> {
   const free = [...connections]
   const queue: { readonly at: number; readonly outgoing: Outgoing }[] = []
@@ -100,7 +109,10 @@ export async function openLoop(
     for (let request = queue[taken]; request && !failure; request = queue[taken]) {
       taken++
       await expectStatus(connection, request.outgoing, status)
-      if (request.at - start >= rampMs) latencies.push(time.now() - request.at)
+      if (request.at - start < rampMs) continue
+      const ended = time.now()
+      latencies.push(ended - request.at)
+      onEnd?.(request.at, ended)
     }
     free.push(connection)
   }

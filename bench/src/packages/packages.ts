@@ -14,6 +14,7 @@ import { residentMegabytes } from '../processes/tree.ts'
 import { exactly, inTurns, type Rounds } from '../rounds.ts'
 import { median } from '../statistics.ts'
 import { startContenders, type Contender } from './contenders.ts'
+import { slowestAtRate } from './slowest.ts'
 import { MEASURED, runLoad, type Measured, type Runner } from './run-load.ts'
 
 /** Package creation, alternating with a floor and a naive server. */
@@ -65,6 +66,8 @@ async function run({ quick, workers, progress, bed: startBed }: AreaContext): Pr
   const service = contenders.find(({ id }) => id === 'accepted') as Contender
   const perSecond = median((rates.get('accepted') ?? []).map((each) => each.perSecond)) / 2
   const latencies = await measureLatency(runner, service, plan, { perSecond, progress })
+  if (!quick) progress('looking at the slowest requests at half load')
+  const slowest = quick ? [] : [await slowestAtRate(bed, market, perSecond)]
   const processes = workers === 1 ? 'one API process' : `${workers} API processes`
   return {
     tables: [
@@ -77,6 +80,7 @@ async function run({ quick, workers, progress, bed: startBed }: AreaContext): Pr
         { id: 'single', label: 'one request at a time', list: latencies.get('single') ?? [] },
         { id: 'half_load', label: 'half of the maximum', list: latencies.get('half_load') ?? [] },
       ]),
+      ...slowest,
       listOf('This run', [
         [
           'memory_after_load_mb',
@@ -195,6 +199,8 @@ function notesOf({ folder, postgres }: TestBed): string[] {
     'The floor is the HTTP server of the service without a database: tokens, headers, limits, parsing, schemas, ' +
       'signature, digest and request log are real; nothing is signed or stored. The bare floor (not with --quick) is the ' +
       'framework with parsing, signature and digest only.',
+    'The slowest hundredth (not with --quick): a request waits for whatever happens at the same time, so the causes may ' +
+      'overlap. What none of them explains is work: batches that wait for a batch, statements, the other process.',
     'The naive server stores the same data in a separate database of the same PostgreSQL, with as many connections.',
     ...(folder.isOnDisk
       ? []
