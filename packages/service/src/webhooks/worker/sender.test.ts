@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
+import { createServer as createTlsServer } from 'node:tls'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { after, test } from 'node:test'
 import { startReceiver } from '@agent-exchange/testkit'
-import { createSender } from './sender.ts'
+import { createSender, idleTimeOf } from './sender.ts'
+import { IDLE_CONNECTION_MS, MAXIMUM_KEPT_CONNECTIONS, SHORT_IDLE_CONNECTION_MS } from './webhook-limits.ts'
 
 const receiver = await startReceiver()
 after(() => receiver[Symbol.asyncDispose]())
@@ -80,4 +82,61 @@ test('a URL that cannot be used fails the attempt, not the process', async () =>
     assert.equal(sent.result?.kind, 'error', url)
   }
   await sender.close()
+})
+
+/** Enough that an idle connection is used again. */
+const SENT_AGAIN = 5
+
+/** Answers the first requests of each connection with 204, and resets the connection at the next one. */
+async function startForgetful(answered: number) {
+  const { certificate: cert, key } = await receiver.authority.server()
+  const requests: number[] = []
+  let connections = 0
+  const server = createTlsServer({ cert, key }, (socket) => {
+    const connection = ++connections
+    let left = answered
+    socket.on('error', () => undefined)
+    socket.on('data', (data: Buffer) => {
+      if (!data.toString('latin1').startsWith('POST ')) return
+      requests.push(connection)
+      if (left-- > 0) socket.write('HTTP/1.1 204 No Content\r\n\r\n')
+      else socket.destroy()
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    requests,
+    url: `https://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    close: () => new Promise((resolve) => server.close(resolve)),
+  }
+}
+
+test('a receiver that closes an idle connection as it is used again costs no attempt', async () => {
+  const forgetful = await startForgetful(1)
+  const sender = createSender(settings)
+  for (let i = 0; i < SENT_AGAIN; i++) {
+    const sent = await sender.send(outgoing(forgetful.url))
+    assert.deepEqual(sent.result, { kind: 'answer', status: 204, retryAfter: undefined })
+    assert.deepEqual([sent.hasStarted, sent.error], [true, undefined])
+  }
+  // The first connection may still be closing when the next request starts, so it is not always the one that is reused.
+  assert.ok(forgetful.requests.length > SENT_AGAIN, 'a request was repeated')
+  await sender.close()
+  await forgetful.close()
+})
+
+test('a new connection that is reset fails the attempt, and nothing is sent twice', async () => {
+  const forgetful = await startForgetful(0)
+  const sender = createSender(settings)
+  const sent = await sender.send(outgoing(forgetful.url))
+  assert.deepEqual(sent.result, { kind: 'error', errorClass: 'reset' })
+  assert.deepEqual(forgetful.requests, [1])
+  await sender.close()
+  await forgetful.close()
+})
+
+test('connections stay open between webhooks of a quiet receiver, as long as they are few', () => {
+  assert.equal(idleTimeOf(0), IDLE_CONNECTION_MS)
+  assert.equal(idleTimeOf(MAXIMUM_KEPT_CONNECTIONS - 1), IDLE_CONNECTION_MS)
+  assert.equal(idleTimeOf(MAXIMUM_KEPT_CONNECTIONS), SHORT_IDLE_CONNECTION_MS)
 })

@@ -9,8 +9,10 @@ import {
   IDLE_CONNECTION_MS,
   MAXIMUM_IDLE_CONNECTION_MS,
   MAXIMUM_IN_FLIGHT,
+  MAXIMUM_KEPT_CONNECTIONS,
   MAXIMUM_REMEMBERED_TARGETS,
   MAXIMUM_RESPONSE_HEADER_BYTES,
+  SHORT_IDLE_CONNECTION_MS,
   TOTAL_TIMEOUT_MS,
 } from './webhook-limits.ts'
 import { type Connection, type RequestOutcome, WebhookRequest } from './webhook-request.ts'
@@ -24,7 +26,7 @@ export interface OutgoingWebhook {
 }
 
 /** The outcome of one request, with details for the attempt record. */
-export interface SendResult extends RequestOutcome {
+export interface SendResult extends Omit<RequestOutcome, 'wasStale'> {
   readonly address: string | undefined
   readonly tlsVersion: string | undefined
   /** One line; undefined if there was a response. */
@@ -44,43 +46,69 @@ export interface Sender {
 export function createSender(settings: ConnectorSettings): Sender {
   const open = guardedConnect(settings)
   const inFlight = new Map<WebhookRequest, string>()
-  const agent = new Agent({
+  let openConnections = 0
+  const connector = (onOpen: (socket: TLSSocket) => void) =>
+    undiciConnector(open, (socket) => {
+      openConnections++
+      socket.once('close', () => openConnections--)
+      onOpen(socket)
+    })
+  const options = {
     allowH2: false,
     pipelining: 1,
-    connections: MAXIMUM_IN_FLIGHT,
     headersTimeout: HEADERS_TIMEOUT_MS,
     bodyTimeout: BODY_TIMEOUT_MS,
     maxHeaderSize: MAXIMUM_RESPONSE_HEADER_BYTES,
-    keepAliveTimeout: IDLE_CONNECTION_MS,
     keepAliveMaxTimeout: MAXIMUM_IDLE_CONNECTION_MS,
-    factory: (origin, options) =>
+  }
+  const openClient = (origin: string | URL, more: Client.Options = options) =>
+    new ObservedClient(origin, { ...more, keepAliveTimeout: idleTimeOf(openConnections) }, connector)
+  const agent = new Agent({
+    ...options,
+    connections: MAXIMUM_IN_FLIGHT,
+    factory: (origin, given) =>
       new Pool(origin, {
-        ...(options as Pool.Options),
-        factory: (to, clientOptions) => {
-          return new ObservedClient(to, clientOptions, (onOpen) => undiciConnector(open, onOpen))
-        },
+        ...(given as Pool.Options),
+        factory: (to, clientOptions) => openClient(to, clientOptions),
       }),
   })
 
+  async function attempt(
+    { url, organizationId, headers, body }: OutgoingWebhook,
+    limitMs: number,
+    through: Dispatcher = agent,
+  ) {
+    const { origin, path } = targetOf(url)
+    const request = new WebhookRequest()
+    inFlight.set(request, organizationId)
+    const timer = setTimeout(() => request.end('timeout', 'no response in time'), limitMs)
+    try {
+      through.dispatch({ origin, path, method: 'POST', headers, body }, request)
+    } catch (error) {
+      request.fail(error)
+    }
+    const outcome = await request.done
+    clearTimeout(timer)
+    inFlight.delete(request)
+    return { outcome, socket: request.connection?.socket }
+  }
+
   return {
-    async send({ url, organizationId, headers, body }) {
-      const { origin, path } = targetOf(url)
-      const request = new WebhookRequest()
-      inFlight.set(request, organizationId)
-      const timer = setTimeout(() => request.end('timeout', 'no response in time'), TOTAL_TIMEOUT_MS)
-      try {
-        agent.dispatch({ origin, path, method: 'POST', headers, body }, request)
-      } catch (error) {
-        request.fail(error)
+    async send(webhook) {
+      const end = performance.now() + TOTAL_TIMEOUT_MS
+      let { outcome, socket } = await attempt(webhook, TOTAL_TIMEOUT_MS)
+      if (outcome.wasStale) {
+        // Other idle connections of this receiver may be stale too.
+        const fresh = openClient(targetOf(webhook.url).origin)
+        ;({ outcome, socket } = await attempt(webhook, Math.max(0, end - performance.now()), fresh))
+        void fresh.close()
       }
-      const { failure, ...outcome } = await request.done
-      clearTimeout(timer)
-      inFlight.delete(request)
-      const { socket } = request.connection ?? {}
+      const { failure, result, hasStarted } = outcome
       return {
-        ...outcome,
+        result,
+        hasStarted,
         address: failure instanceof ConnectionFailure ? failure.address : socket?.remoteAddress,
-        tlsVersion: outcome.hasStarted ? (socket?.getProtocol() ?? undefined) : undefined,
+        tlsVersion: hasStarted ? (socket?.getProtocol() ?? undefined) : undefined,
         error: failure === undefined ? undefined : describeError(failure),
       }
     },
@@ -91,6 +119,11 @@ export function createSender(settings: ConnectorSettings): Sender {
     interrupt: () => [...inFlight.keys()].forEach((request) => request.interrupt()),
     close: () => agent.destroy(),
   }
+}
+
+/** How long a new connection is kept while it is idle. */
+export function idleTimeOf(openConnections: number): number {
+  return openConnections < MAXIMUM_KEPT_CONNECTIONS ? IDLE_CONNECTION_MS : SHORT_IDLE_CONNECTION_MS
 }
 
 /** Parsed URLs, cached because the same endpoints are used again and again. */
@@ -116,8 +149,11 @@ class ObservedClient extends Client {
     options: Client.Options,
     connectorFor: (onOpen: (socket: TLSSocket) => void) => buildConnector.connector,
   ) {
-    const connection: Connection = { socket: undefined }
-    super(origin, { ...options, connect: connectorFor((socket) => (connection.socket = socket)) })
+    const connection: Connection = { socket: undefined, requests: 0 }
+    super(origin, {
+      ...options,
+      connect: connectorFor((socket) => Object.assign(connection, { socket, requests: 0 })),
+    })
     this.#connection = connection
   }
 

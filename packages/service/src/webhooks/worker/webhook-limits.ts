@@ -86,8 +86,15 @@ export const MAXIMUM_HOSTS_FILE_BYTES = 1_048_576
 export const MAXIMUM_ADDRESSES_TRIED = 3
 /** Of the resolution of a name, and again of TCP and TLS with all addresses that are tried. */
 export const CONNECT_TIMEOUT_MS = 5_000
-/** Idle connections are kept this long, unless the receiver announces another time. */
-export const IDLE_CONNECTION_MS = 4_000
+/**
+ * Idle connections are kept this long, unless the receiver announces another time. Shorter than what firewalls forget, and
+ * long enough that a quiet receiver needs no handshake for each webhook.
+ */
+export const IDLE_CONNECTION_MS = 30_000
+/** With more open connections than this, further ones are kept for a short time: descriptors and memory are few. */
+export const MAXIMUM_KEPT_CONNECTIONS = 256
+/** Of connections beyond MAXIMUM_KEPT_CONNECTIONS. */
+export const SHORT_IDLE_CONNECTION_MS = 4_000
 /** A longer time that a receiver announces (Keep-Alive) is cut to this: descriptors are few. */
 export const MAXIMUM_IDLE_CONNECTION_MS = 30_000
 /** Cached TLS sessions by name, port and address. Resumption costs a fraction of a full handshake. */

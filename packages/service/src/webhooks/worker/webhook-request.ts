@@ -8,6 +8,8 @@ import { MAXIMUM_RESPONSE_BYTES } from './webhook-limits.ts'
 /** The current socket of a client; replaced at each reconnect. */
 export interface Connection {
   socket: TLSSocket | undefined
+  /** Requests that were sent on this socket. */
+  requests: number
 }
 
 export interface RequestOutcome {
@@ -15,6 +17,11 @@ export interface RequestOutcome {
   readonly result: AttemptResult | undefined
   /** Whether any byte of the request may have been sent. */
   readonly hasStarted: boolean
+  /**
+   * Whether the receiver closed an idle connection at the moment it was used again: nothing was answered. The same request
+   * may be sent once more, because receivers recognize a webhook that comes twice.
+   */
+  readonly wasStale: boolean
 }
 
 type SettledRequest = RequestOutcome & { readonly failure: unknown }
@@ -27,6 +34,7 @@ export class WebhookRequest implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined
   #response: AttemptResult | undefined
   #isOver = false
+  #isReused = false
   #bytes = 0
 
   constructor() {
@@ -37,7 +45,10 @@ export class WebhookRequest implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.#isOver) controller.abort(new Error('the attempt is over'))
-    else this.#controller = controller
+    else {
+      this.#controller = controller
+      if (this.connection) this.#isReused = this.connection.requests++ > 0
+    }
   }
 
   onRequestUpgrade(): void {
@@ -81,7 +92,7 @@ export class WebhookRequest implements Dispatcher.DispatchHandler {
   cancelUnsent(): void {
     if (this.#controller || this.#isOver) return
     this.#isOver = true
-    this.#settle({ result: undefined, hasStarted: false, failure: undefined })
+    this.#settle({ result: undefined, hasStarted: false, wasStale: false, failure: undefined })
   }
 
   interrupt(): void {
@@ -93,7 +104,12 @@ export class WebhookRequest implements Dispatcher.DispatchHandler {
     if (this.#isOver) return
     this.#isOver = true
     const hasStarted = this.#controller !== undefined
-    if (this.#response) this.#settle({ result: this.#response, hasStarted, failure: undefined })
-    else this.#settle({ result: { kind: 'error', errorClass: errorClassOf(failure) }, hasStarted, failure })
+    if (this.#response) {
+      this.#settle({ result: this.#response, hasStarted, wasStale: false, failure: undefined })
+      return
+    }
+    const errorClass = errorClassOf(failure)
+    const wasStale = this.#isReused && errorClass === 'reset'
+    this.#settle({ result: { kind: 'error', errorClass }, hasStarted, wasStale, failure })
   }
 }
