@@ -19,6 +19,11 @@ export function folderMcpAgent(
     thread: (threadId, options) => agent.thread(threadId, options),
     revoke: (packageId, reason) => agent.revoke(packageId, reason),
     capsule: (subject, options) => agent.capsule(subject, options),
+    // The exchange decides whether an agent may answer for another one of its organization (O-46).
+    async answerable(packageId, { signal }) {
+      const path = { package_id: packageId }
+      return (await agent.context.connection.call('getPackage', { path, signal })).metadata
+    },
     policies: () => readPolicies(policies),
     async waitingEvents(limit) {
       const inbox = agent.inbox()

@@ -1,4 +1,4 @@
-import type { PackageState, PolicyEnvelope } from '@agent-exchange/protocol'
+import type { PackageMetadata, PackageState, PolicyEnvelope } from '@agent-exchange/protocol'
 import type { AddressBook } from '@agent-exchange/log'
 import type { Agent, Drafts } from '@agent-exchange/sdk'
 import type { ShownPackage } from './content/opened-package.ts'
@@ -44,6 +44,8 @@ export interface McpAgent extends Pick<
   ): Promise<{ readonly events: readonly WaitingEvent[]; readonly waiting: number }>
   /** False if no such event was waiting. */
   finishEvent(eventId: string): Promise<boolean>
+  /** Metadata of a package that this agent may answer. */
+  answerable(packageId: string, options: Pick<ReadOptions, 'signal'>): Promise<PackageMetadata>
   /** The latest first. */
   threads(limit: number): Promise<readonly KnownThread[]>
   /** The verified content of a package, for the model that asked for it. */

@@ -46,6 +46,8 @@ export interface ConnectOptions extends ContextOptions {
 export interface CapsuleOptions extends WaitForLog {
   /** Packages whose content whoever gets the capsule can read. */
   readonly disclose?: readonly string[]
+  /** Whose packages are collected. Defaults to those of the organization. */
+  readonly of?: 'organization' | 'agent'
 }
 
 export type OpenOptions = Omit<OpenDependencies, 'dataSpace' | 'outbox'>

@@ -6,8 +6,10 @@ import type { PolicyEnvelope } from '@agent-exchange/protocol'
 import { newObject } from '@agent-exchange/sdk/internal'
 import { connectFolder, createAgentFolder, setExchangeAccess } from '@agent-exchange/sdk/node'
 import { systemClock } from '@agent-exchange/server/clock'
+import { issuerKeys } from '@agent-exchange/server/issuer'
 import { QUICK_LOG, startWorld, type World } from '@agent-exchange/testkit'
 import type { HostedAgent } from '../agents/hosted-agent.ts'
+import { startIdentityProvider } from '../mcp/identity-provider.fixture.ts'
 import { putPolicy } from '../policies/agent-policies.ts'
 import { gatewayDatabase } from '../stores/gateway-database.fixture.ts'
 import { addSystem } from '../systems/api-keys.ts'
@@ -15,6 +17,7 @@ import { VERBS, type Verb } from '../systems/verbs.ts'
 import { openApi } from './open-api.ts'
 import { memoryContents } from './memory-contents.fixture.ts'
 
+export const TOKEN_AUDIENCE = 'https://gateway.example/api'
 const SKILL = { id: 'skill_alignment', version: '1.0.0' }
 
 export interface ApiAnswer {
@@ -30,7 +33,14 @@ export async function startApi() {
   const world = stack.use(await startWorld({ profile: QUICK_LOG, config: { role: 'all' } }))
   const { db } = stack.use(await gatewayDatabase())
   const hosted: HostedAgent[] = []
-  for (const name of ['acme', 'bolt']) hosted.push(stack.use(await hostAgent(world, name)))
+  for (const [name, organization] of [
+    ['acme', 'acme'],
+    ['bolt', 'bolt'],
+    // Another agent of the same organization.
+    ['colleague', 'acme'],
+  ] as const)
+    hosted.push(stack.use(await hostAgent(world, name, organization)))
+  const provider = stack.use(await startIdentityProvider(() => new Date()))
   const contents = memoryContents()
   const logged: string[] = []
   const write = (fields: object, message: string) => void logged.push(JSON.stringify({ ...fields, message }))
@@ -42,6 +52,7 @@ export async function startApi() {
       clock: systemClock,
       publicUrl: 'http://gateway.example',
       log: { info: write, error: write },
+      tokens: { source: issuerKeys(provider.issuer, systemClock), audience: TOKEN_AUDIENCE },
     }),
   )
   await app.listen({ host: '127.0.0.1', port: 0 })
@@ -57,12 +68,17 @@ export async function startApi() {
     /** Runs the periodic tasks once. */
     tidy: () => Promise.all(tasks.map((task) => task.run(AbortSignal.timeout(10_000)))),
     agents: hosted,
+    /** An access token of the company's identity provider, for the audience of the API. */
+    token: (scope: string, claims: object = {}) => provider.token(TOKEN_AUDIENCE, scope, claims),
+    provider,
     async key(agents: readonly string[] = ['*'], verbs: readonly Verb[] = VERBS): Promise<string> {
       return (await addSystem(db, { name: 'test', agents, verbs })).key
     },
     /** Gives an agent a policy, as an administrator does. */
     policy: (name: string, to: string, change = (made: PolicyEnvelope) => made) => {
-      const by = { organizationId: `org_${name}`, agentId: `agent_${name}` }
+      const agentId = `agent_${name}`
+      const { organizationId = '' } = hosted.find((each) => each.agentId === agentId) ?? {}
+      const by = { organizationId, agentId }
       const made = newObject('policy_envelope', {
         by,
         to: `org_${to}`,
@@ -97,11 +113,16 @@ export async function startApi() {
   }
 }
 
-async function hostAgent(world: World, name: string): Promise<HostedAgent & AsyncDisposable> {
+async function hostAgent(
+  world: World,
+  name: string,
+  organization: string,
+): Promise<HostedAgent & AsyncDisposable> {
   const dir = mkdtempSync(join(tmpdir(), `aex-gateway-${name}-`))
-  const identity = { organizationId: `org_${name}`, agentId: `agent_${name}` }
+  const identity = { organizationId: `org_${organization}`, agentId: `agent_${name}` }
   await createAgentFolder(dir, { identity })
-  await world.operate('POST', '/organizations', { organization_id: identity.organizationId, name })
+  if (name === organization)
+    await world.operate('POST', '/organizations', { organization_id: identity.organizationId, name })
   const { body } = await world.operate('POST', '/clients', {
     organization_id: identity.organizationId,
     public_jwk: JSON.parse(readFileSync(join(dir, 'client-public-key.json'), 'utf8')) as object,

@@ -1,8 +1,10 @@
 import type { Database } from '@agent-exchange/database'
 import { NOTICE, requireShowable, ToolRefusal, withBoundaries } from '@agent-exchange/mcp'
 import type { McpAgent, ShownPackage, WaitingEvent } from '@agent-exchange/mcp'
+import { ExchangeError } from '@agent-exchange/sdk'
 import { readAddressBook } from '../agents/address-book.ts'
 import type { HostedAgent } from '../agents/hosted-agent.ts'
+import { capsuleOfOwn, readAnswerable, revokeOwn, threadOfOwn } from '../agents/own-packages.ts'
 import { authorOf } from '../approvals/draft-authors.ts'
 import { recordAccess } from '../content/access-record.ts'
 import { ModelUseForbidden, type ContentStore, type StoredContent } from '../content/content-store.ts'
@@ -32,9 +34,10 @@ export function hostedMcpAgent(
     identity: agent.identity,
     context: agent.context,
     fingerprint: () => agent.fingerprint(),
-    thread: (threadId, options) => agent.thread(threadId, options),
-    revoke: (packageId, reason) => agent.revoke(packageId, reason),
-    capsule: (subject, options) => agent.capsule(subject, options),
+    thread: (threadId, options) => threadForModel(hosted, threadId, options),
+    revoke: (packageId, reason) => asUnknown(revokeOwn(hosted, packageId, reason)),
+    capsule: (subject, options) => asUnknown(capsuleOfOwn(hosted, subject, options)),
+    answerable: (packageId, options) => asUnknown(readAnswerable(hosted, packageId, options)),
     drafts: {
       create: (input) => hosted.draftsBy(authorOf(model)).create(input),
       get: (draftId) => drafts.get(draftId),
@@ -101,6 +104,28 @@ export function hostedMcpAgent(
     deskPage: (draftId) => Promise.resolve(`${publicUrl}/drafts/${draftId}`),
     addressBook: () => readAddressBook(db),
   }
+}
+
+async function* threadForModel(...given: Parameters<typeof threadOfOwn>) {
+  try {
+    yield* threadOfOwn(...given)
+  } catch (error) {
+    throw unknownOr(error)
+  }
+}
+
+const asUnknown = <T>(work: Promise<T>): Promise<T> =>
+  work.catch((error: unknown) => {
+    throw unknownOr(error)
+  })
+
+/** A package of another agent and an unknown one answer alike. */
+function unknownOr(error: unknown): unknown {
+  if (!(error instanceof ExchangeError)) return error
+  const isUnknown = error.code === 'package_not_for_us' || error.problem?.status === 404
+  return isUnknown
+    ? new ToolRefusal('package_missing', 'This agent has no such package or thread. Call list_inbox first.')
+    : error
 }
 
 /** The notification that announced the package, which the gateway has opened since. */

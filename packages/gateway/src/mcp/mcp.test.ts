@@ -8,7 +8,7 @@ import { MAXIMUM_MESSAGE_BYTES } from '../../../mcp/src/mcp-limits.ts'
 import { reasoning } from '../api/api.fixture.ts'
 import { listAccess } from '../content/access-record.ts'
 import { putPolicy } from '../policies/agent-policies.ts'
-import { SKILL, startCompanies } from '../startup/two-instances.fixture.ts'
+import { contentFor, SKILL, startCompanies } from '../startup/two-instances.fixture.ts'
 import { addSystem } from '../systems/api-keys.ts'
 import { VERBS } from '../systems/verbs.ts'
 import { startIdentityProvider } from './identity-provider.fixture.ts'
@@ -21,6 +21,7 @@ const now = () => new Date(companies.world.clock.now())
 const provider = await startIdentityProvider(now)
 const seats = await companies.addAgent('seats')
 const doors = await companies.addAgent('doors')
+const colleague = await companies.addAgent('colleague', 'seats')
 const gateway = await companies.startInstance({
   AEX_GATEWAY_TOKEN_ISSUER: provider.issuer,
   AEX_GATEWAY_TOKEN_AUDIENCE: API_AUDIENCE,
@@ -82,12 +83,16 @@ async function sendToSeats(policyId: string, modelUse?: PolicyEnvelope['model_us
   return packageId
 }
 
-const givePolicy = (policyId: string, isPersonRequired: boolean) => {
-  const hosted = gateway.agents.find(seats)
+const givePolicy = (policyId: string, isPersonRequired: boolean, agentId = seats) => {
+  const hosted = gateway.agents.find(agentId)
   assert.ok(hosted)
   const made = hosted.agent.make.policyEnvelope({ to: 'org_partner', purpose: 'supply planning' })
   const human_approval = { required: isPersonRequired, approval_id: 'approval_desk' }
-  return putPolicy(db, seats, JSON.stringify({ ...made, id: policyId, policy_id: policyId, human_approval }))
+  return putPolicy(
+    db,
+    agentId,
+    JSON.stringify({ ...made, id: policyId, policy_id: policyId, human_approval }),
+  )
 }
 
 for (const era of ['auto', 'legacy'] as const)
@@ -235,6 +240,39 @@ test('a token for another agent, audience or issuer, and an API key, get nothing
     { item_id: string }[]
   >`select item_id from inbox_item where package_id = ${packageId}`
   assert.deepEqual(await other.result('finish_event', { event_id: item?.item_id }), { finished: false })
+})
+
+test('a model of one agent reads, revokes and answers nothing of another agent of the same organization', async () => {
+  const packageId = await sendToSeats('pol_colleague')
+  const hosted = gateway.agents.find(seats)
+  assert.ok(hosted)
+  const to = { organizationId: 'org_partner', agentId: 'agent_partner' }
+  const out = await hosted.agent.send(contentFor(hosted.agent, to, 'from seats'))
+  await givePolicy('pol_c', false, colleague)
+  await using model = await clientWith(MAY_ALL.replace(seats, colleague))
+  const unknown = 'pkg_00000000-0000-4000-8000-000000000000'
+  const calls = (id: string, thread: string) =>
+    [
+      ['follow_thread', { thread_id: thread }],
+      ['verify_capsule', { thread_id: thread }],
+      ['verify_capsule', { package_id: id }],
+      ['revoke_package', { package_id: id, reason: 'superseded' }],
+      ['answer_package', { package_id: id, policy_id: 'pol_c', content: { response_actions: ['agree'] } }],
+    ] as const
+  const missing: string[] = []
+  for (const [tool, input] of calls(unknown, 'thread_00000000-0000-4000-8000-000000000000'))
+    missing.push(await model.failure(tool, input))
+  const answered = calls(packageId, out.threadId).at(-1)
+  for (const [index, [tool, input]] of calls(out.packageId, out.threadId).entries()) {
+    assert.match(missing[index] ?? '', /no such package/u, tool)
+    assert.equal(await model.failure(tool, input), missing[index], tool)
+  }
+  assert.ok(answered)
+  assert.match(await model.failure(...answered), /no such package/u)
+  const { state } = await hosted.agent.context.connection.call('getPackage', {
+    path: { package_id: out.packageId },
+  })
+  assert.notEqual(state, 'revoked')
 })
 
 test('a foreign origin and too large a body are refused; there is no session to take over', async () => {

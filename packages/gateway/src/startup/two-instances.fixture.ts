@@ -21,8 +21,8 @@ export interface Company extends AsyncDisposable {
   /** Everything that the instances logged. */
   readonly logged: string[]
   startInstance(settings?: Environment): Promise<RunningGateway>
-  /** Adds an agent of a new organization to the gateway, by an invitation. */
-  addAgent(name: string): Promise<string>
+  /** Adds an agent to the gateway by an invitation: of a new organization, or of that of a colleague. */
+  addAgent(name: string, colleagueOf?: string): Promise<string>
 }
 
 export interface Companies extends Company {
@@ -67,10 +67,10 @@ export async function startCompany(world: World): Promise<Company> {
     databaseUrl: database.url,
     logged,
     startInstance,
-    async addAgent(name) {
-      const organization = { organization_id: `org_${name}`, name }
-      await operate('/organizations', organization)
-      const { invitation } = await operate('/invitations', { organization_id: `org_${name}` })
+    async addAgent(name, colleagueOf = name) {
+      const organization_id = `org_${colleagueOf}`
+      if (colleagueOf === name) await operate('/organizations', { organization_id, name })
+      const { invitation } = await operate('/invitations', { organization_id })
       const deps = { db: database.db, box: testBox(), now, publicUrl: 'http://localhost:8090' }
       const added = await addAgent(deps, {
         invitation: String(invitation),

@@ -26,10 +26,7 @@ export const answerPackage = defineTool({
   async run(input, { session, signal }) {
     const { agent, now, skill } = session
     const policy = policyNamed(await agent.policies(), input.policy_id)
-    const { metadata } = await agent.context.connection.call('getPackage', {
-      path: { package_id: input.package_id },
-      signal,
-    })
+    const metadata = await agent.answerable(input.package_id, { signal })
     const object = draftObject('response_object', input.content, {
       by: agent.identity,
       to: metadata.sender_org_id,

@@ -8,7 +8,13 @@ import {
   type PackageHead,
   type ShownEntry,
 } from '@agent-exchange/log'
-import type { EvidenceEntry, HiddenEvidenceEntry, PackageEvidence, Signature } from '@agent-exchange/protocol'
+import type {
+  EvidenceEntry,
+  HiddenEvidenceEntry,
+  PackageEvidence,
+  PackageMetadata,
+  Signature,
+} from '@agent-exchange/protocol'
 import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
 import { collectKeys } from './collect-keys.ts'
@@ -29,21 +35,30 @@ export interface CollectedChains {
   readonly earlier: number
 }
 
+interface ChainOptions {
+  readonly disclosures?: ReadonlyMap<string, Disclosure>
+  /** Packages of the subject that are collected. Defaults to all. */
+  readonly isShown?: (metadata: PackageMetadata) => boolean
+}
+
 /** Undefined where all packages of the subject are from before version 2. */
 export async function collectChains(
   context: AgentContext,
   subject: EvidenceSubject,
-  disclosures: ReadonlyMap<string, Disclosure> = new Map(),
+  { disclosures = new Map(), isShown = () => true }: ChainOptions = {},
 ): Promise<CollectedChains | undefined> {
   const ids = await packageIdsOf(context, subject)
   const heads = await headsOf(context, subject, ids)
-  const evidence: PackageEvidence[] = []
+  const found: PackageEvidence[] = []
   for (const id of ids) {
     const head = heads.get(id)
-    if (head) evidence.push(await evidenceUpTo(context, head))
+    if (head) found.push(await evidenceUpTo(context, head))
   }
+  if (found.length === 0) return undefined
+  const evidence = found.filter((each) => isShown(each.package.metadata))
   const [first] = evidence
-  if (!first) return undefined
+  if (!first || (subject.packageId !== undefined && first.package_id !== subject.packageId))
+    throw new ExchangeError('package_not_for_us')
   const packages = evidence.map((each) => {
     const disclosure = disclosures.get(each.package_id)
     return { ...toPackage(each, heads.get(each.package_id)), ...(disclosure && { disclosure }) }
@@ -53,11 +68,12 @@ export async function collectChains(
     threadId,
     packages,
     keys: await keysOf(context, packages, evidence),
-    earlier: ids.length - packages.length,
+    earlier: ids.length - found.length,
   }
 }
 
-async function packageIdsOf(context: AgentContext, subject: EvidenceSubject): Promise<string[]> {
+/** The packages of a subject, whoever of the organization sent or received them. */
+export async function packageIdsOf(context: AgentContext, subject: EvidenceSubject): Promise<string[]> {
   if (subject.packageId === undefined) return packagesOf(context, subject.threadId)
   return [subject.packageId, ...responsesTo(await readPackageEvidence(context, subject.packageId))]
 }

@@ -1,4 +1,4 @@
-import type { LoggedRecord } from '@agent-exchange/protocol'
+import type { LoggedRecord, PackageMetadata } from '@agent-exchange/protocol'
 import {
   CAPSULE_V3_FORMAT,
   formatVerifierKey,
@@ -12,9 +12,10 @@ import {
 } from '@agent-exchange/log'
 import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
+import { isPartyOf } from '../connection/package-parties.ts'
 import type { EvidenceSubject } from './package-evidence.ts'
 import { checkLog, type AcceptedCheckpoint } from '../log/accept-checkpoint.ts'
-import { collectChains, type CollectedChains } from './collect-chains.ts'
+import { collectChains, packageIdsOf, type CollectedChains } from './collect-chains.ts'
 import { hasLog, readEarlierCapsule } from './read-earlier-capsule.ts'
 import { fetchRecords, tileReader } from '../log/log-answers.ts'
 import {
@@ -41,6 +42,11 @@ export interface CollectedCapsule {
 export interface ReadCapsuleOptions extends WaitForLog {
   /** By package, content that the capsule shows to whoever reads it. */
   readonly disclosures?: ReadonlyMap<string, Disclosure>
+  /**
+   * Whose packages are collected: all that the exchange shows to the organization (the default), or only those that this
+   * agent sent or received. A subject without any of these fails with `package_not_for_us`.
+   */
+  readonly of?: 'organization' | 'agent'
 }
 
 /**
@@ -53,12 +59,26 @@ export interface ReadCapsuleOptions extends WaitForLog {
 export async function readCapsule(
   context: AgentContext,
   subject: EvidenceSubject,
-  { disclosures = new Map(), ...wait }: ReadCapsuleOptions = {},
+  { disclosures = new Map(), of = 'organization', ...wait }: ReadCapsuleOptions = {},
 ): Promise<CollectedCapsule> {
-  const chains = (await hasLog(context)) ? await collectChains(context, subject, disclosures) : undefined
+  const isShown = (metadata: PackageMetadata) =>
+    of === 'organization' || isPartyOf(context.identity, metadata)
+  const chains = (await hasLog(context))
+    ? await collectChains(context, subject, { disclosures, isShown })
+    : undefined
   requireShown(chains, disclosures)
   if (chains) return chainCapsule(context, chains, wait)
+  if (of === 'agent') await requireOwnPackages(context, subject)
   return { ...(await readEarlierCapsule(context, subject, wait)), earlierPackages: 0 }
+}
+
+/** Earlier formats have one chain for the whole subject, of which no package can be left out. */
+async function requireOwnPackages(context: AgentContext, subject: EvidenceSubject): Promise<void> {
+  for (const packageId of await packageIdsOf(context, subject)) {
+    const path = { package_id: packageId }
+    const { metadata } = await context.connection.call('getPackage', { path })
+    if (!isPartyOf(context.identity, metadata)) throw new ExchangeError('package_not_for_us')
+  }
 }
 
 /** What was to be disclosed must not be left out silently. */

@@ -2,6 +2,7 @@ import { draftObject, toShownDraft } from '@agent-exchange/mcp'
 import type { DraftInput } from '@agent-exchange/sdk'
 import { asUnknownPeer } from '@agent-exchange/sdk/internal'
 import { skillOf, type HostedAgent } from '../../agents/hosted-agent.ts'
+import { readAnswerable } from '../../agents/own-packages.ts'
 import { authorOf } from '../../approvals/draft-authors.ts'
 import { policyNamed } from '../../policies/agent-policies.ts'
 import { GatewayProblem } from '../../problems.ts'
@@ -66,7 +67,7 @@ async function ofPackage(
 }
 
 async function ofResponse(
-  { agent }: HostedAgent,
+  hosted: HostedAgent,
   { to, object_type, thread_id, about }: DraftRequest,
   respondsTo: string,
   signal: AbortSignal,
@@ -75,10 +76,7 @@ async function ofResponse(
     throw new GatewayProblem('validation_failed', {
       reason: 'An answer goes to the sender, in its thread: leave out to, object_type, thread_id and about.',
     })
-  const { metadata } = await agent.context.connection.call('getPackage', {
-    path: { package_id: respondsTo },
-    signal,
-  })
+  const metadata = await readAnswerable(hosted, respondsTo, { signal })
   return {
     objectType: 'response_object',
     recipientOrganization: metadata.sender_org_id,

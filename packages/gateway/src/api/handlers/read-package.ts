@@ -1,5 +1,6 @@
 import { verifyCapsuleFile } from '@agent-exchange/log'
 import type { HostedAgent } from '../../agents/hosted-agent.ts'
+import { capsuleOfOwn } from '../../agents/own-packages.ts'
 import { GatewayProblem } from '../../problems.ts'
 import { agentOf, readerOf, type Handler } from '../call.ts'
 import { openedContent } from '../opened-content.ts'
@@ -22,13 +23,15 @@ export const readPackage: Handler<'readPackage'> = async (call) => {
   }
 }
 
-async function verdictOn({ agent }: HostedAgent, packageId: string, signal: AbortSignal) {
-  const { capsule, pending } = await agent.capsule({ packageId }, { signal })
-  const { profile } = agent.context.deployment
+async function verdictOn(hosted: HostedAgent, packageId: string, signal: AbortSignal) {
+  const { capsule, pending } = await capsuleOfOwn(hosted, { packageId }, { signal })
+  const { profile } = hosted.agent.context.deployment
+  const { logPolicy: policy } = hosted
   const bytes = new TextEncoder().encode(JSON.stringify(capsule))
   const { word, outcome, level, contradictions } = await verifyCapsuleFile(bytes, {
     require: 'log-signed',
     profile,
+    ...(policy && { policy }),
   })
   return {
     word,

@@ -1,3 +1,4 @@
+import { revokeOwn } from '../../agents/own-packages.ts'
 import { agentOf, type Handler } from '../call.ts'
 import type { REVOCATION_REASONS } from '../schemas.ts'
 
@@ -10,10 +11,10 @@ const DETAILS: Readonly<Record<(typeof REVOCATION_REASONS)[number], string>> = {
 }
 
 export const revokePackage: Handler<'revokePackage'> = async (call) => {
-  const { agent } = agentOf(call)
+  const hosted = agentOf(call)
   const { reason } = call.body
   const packageId = call.path['package_id'] ?? ''
-  const done = await agent.revoke(packageId, { reasonCode: reason, reasonDetail: DETAILS[reason] })
+  const done = await revokeOwn(hosted, packageId, { reasonCode: reason, reasonDetail: DETAILS[reason] })
   return {
     body: {
       package_id: packageId,
