@@ -1,3 +1,4 @@
+import { MAXIMUM_CONTENT_PAGE } from '../content/content-limits.ts'
 import type { ContentStore, NewContent, Reader, StoredContent } from '../content/content-store.ts'
 
 /** Contents in memory, with the reads that they saw. */
@@ -35,7 +36,7 @@ export function memoryContents(): ContentStore & {
         (each) => each.agentId === agentId && (!threadId || each.threadId === threadId),
       )
       const from = before === undefined ? 0 : own.findIndex(({ packageId }) => packageId === before) + 1
-      return Promise.resolve(own.slice(from, from + limit))
+      return Promise.resolve(own.slice(from, from + Math.min(limit, MAXIMUM_CONTENT_PAGE)))
     },
   }
 }

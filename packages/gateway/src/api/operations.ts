@@ -1,5 +1,6 @@
 import { resourceId, threadId, type Named } from '@agent-exchange/protocol'
 import { Type, type TObject } from 'typebox'
+import { MAXIMUM_CONTENT_PAGE } from '../content/content-limits.ts'
 import { MAXIMUM_SET_ASIDE_PAGE, MAXIMUM_WAIT_SECONDS } from '../inbox/inbox-limits.ts'
 import type { GatewayProblemCode } from '../problems.ts'
 import type { Verb } from '../systems/verbs.ts'
@@ -24,9 +25,7 @@ export interface GatewayOperation {
   readonly problems: readonly GatewayProblemCode[]
 }
 
-/** Longest page of threads and packages. */
-const MAXIMUM_PAGE = 200
-const limit = Type.Optional(Type.Integer({ minimum: 1, maximum: MAXIMUM_PAGE }))
+const limit = Type.Optional(Type.Integer({ minimum: 1, maximum: MAXIMUM_CONTENT_PAGE }))
 const before = Type.Optional(
   Type.String({ minLength: 1, maxLength: 512, description: 'next_before of the page before' }),
 )

@@ -1,6 +1,7 @@
 /** Limits of stored content. */
 
-export const MAXIMUM_CONTENT_PAGE = 100
+/** Also the longest page of packages and threads in the API. */
+export const MAXIMUM_CONTENT_PAGE = 200
 export const MAXIMUM_PURPOSE_CHARACTERS = 200
 export const MAXIMUM_HOLD_REASON_CHARACTERS = 2_000
 

@@ -2,11 +2,14 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { exampleObjects } from '@agent-exchange/protocol'
 import { gatewayDatabase, testBox } from '../stores/gateway-database.fixture.ts'
+import { gatewayOperations } from '../api/operations.ts'
 import { listAccess } from './access-record.ts'
+import { MAXIMUM_CONTENT_PAGE } from './content-limits.ts'
 import type { Reader } from './content-store.ts'
 import { listHolds, placeHold, releaseHold } from './holds.ts'
 import { openContentStore } from './open-content-store.ts'
 import { deleteDue, retentionEnd } from './retention.ts'
+import { threadsOfContents } from './threads-of-contents.ts'
 
 const database = await gatewayDatabase()
 after(() => database[Symbol.asyncDispose]())
@@ -51,6 +54,25 @@ test('each read gives object and provenance, and is an entry that nobody can cha
   await assert.rejects(db`update access_record set purpose = 'none'`, /append-only/u)
   await assert.rejects(db`delete from access_record`, /append-only/u)
   await assert.rejects(db`truncate access_record`, /append-only/u)
+})
+
+test('threads beyond the longest page are listed, and a full page says where the next begins', async () => {
+  const { contents, agentId, content } = await stored()
+  await db.begin(async (tx) => {
+    for (let number = 2; number <= MAXIMUM_CONTENT_PAGE + 1; number += 1)
+      await contents.put(tx, { ...content, packageId: `pkg_${number}`, threadId: 'thread_2' })
+  })
+  const { threads } = await threadsOfContents(contents, agentId, { limit: 10 })
+  assert.deepEqual(
+    threads.map(({ threadId, packages }) => [threadId, packages]),
+    [
+      ['thread_2', MAXIMUM_CONTENT_PAGE],
+      ['thread_1', 1],
+    ],
+  )
+  // The longest page that the API permits.
+  const { maximum } = gatewayOperations.listPackages.query.properties.limit as unknown as { maximum: number }
+  assert.equal((await contents.list(agentId, { limit: maximum })).length, maximum)
 })
 
 test('another agent reads nothing by the id of a package, and lists nothing', async () => {

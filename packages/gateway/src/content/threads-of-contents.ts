@@ -1,6 +1,6 @@
+import { MAXIMUM_CONTENT_PAGE } from './content-limits.ts'
 import type { ContentStore } from './content-store.ts'
 
-const SCANNED_AT_ONCE = 200
 /** Packages that one page of threads is made from. */
 const MAXIMUM_SCANNED = 5_000
 
@@ -29,9 +29,9 @@ export async function threadsOfContents(
     ...(before !== undefined && { before }),
   })
   let before = begin
-  for (let scanned = 0; scanned < MAXIMUM_SCANNED; scanned += SCANNED_AT_ONCE) {
+  for (let scanned = 0; scanned < MAXIMUM_SCANNED; scanned += MAXIMUM_CONTENT_PAGE) {
     const found = await contents.list(agentId, {
-      limit: SCANNED_AT_ONCE,
+      limit: MAXIMUM_CONTENT_PAGE,
       ...(before !== undefined && { before }),
     })
     for (const { packageId, threadId, storedAt } of found) {
@@ -41,7 +41,7 @@ export async function threadsOfContents(
       else threads.set(threadId, { threadId, packages: 1, lastPackageAt: storedAt, lastPackageId: packageId })
       before = packageId
     }
-    if (found.length < SCANNED_AT_ONCE) return page()
+    if (found.length < MAXIMUM_CONTENT_PAGE) return page()
   }
   return page(before)
 }
