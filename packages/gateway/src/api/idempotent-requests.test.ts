@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { until } from '@agent-exchange/testkit'
 import { gatewayDatabase } from '../stores/gateway-database.fixture.ts'
-import { runOnce } from './idempotent-requests.ts'
+import { deleteOldRequests, runOnce } from './idempotent-requests.ts'
 
 const opened = await gatewayDatabase()
 const { db } = opened
@@ -41,4 +42,38 @@ test('a key belongs to one system and one content; a request that failed may be 
     body: '2',
   }))
   assert.equal(other.body, '2', 'the answer of another system is never shown')
+})
+
+test('a run that was taken over and then fails leaves the claim of its successor', async () => {
+  const slow = Promise.withResolvers<{ status: number; body: string }>()
+  const first = runOnce(db, request('t'), () => slow.promise)
+  await until('the claim', async () => (await db`select from api_request where status is null`).length > 0)
+  await db`update api_request set running_until = now() - interval '1 second' where status is null`
+  const other = Promise.withResolvers<{ status: number; body: string }>()
+  const second = runOnce(db, request('t'), () => other.promise)
+  await until('the second claim', async () => {
+    const rows = await db`select from api_request where status is null and running_until > now()`
+    return rows.length > 0
+  })
+  slow.reject(new Error('away'))
+  await assert.rejects(first, /away/u)
+  await assert.rejects(
+    runOnce(db, request('t'), () => assert.fail('the second one runs')),
+    inUse,
+  )
+  other.resolve({ status: 200, body: '"second"' })
+  assert.equal((await second).body, '"second"')
+})
+
+test('an answer that says "not yet" is not recorded', async () => {
+  assert.equal((await runOnce(db, request('n'), async () => ({ status: 202, body: '"waits"' }))).status, 202)
+  assert.equal((await runOnce(db, request('n'), async () => ({ status: 200, body: '"sent"' }))).status, 200)
+})
+
+test('one run deletes all old answers, in steps', async () => {
+  await db`delete from api_request`
+  await db`
+    insert into api_request (caller, key_hash, request_hash, created_at)
+    select 'system_1', int4send(number), '', now() - interval '25 hours' from generate_series(1, 2500) as number`
+  assert.equal(await deleteOldRequests(db), 2_500)
 })

@@ -1,5 +1,6 @@
-import { createHash } from 'node:crypto'
-import type { Queries } from '@agent-exchange/database'
+import { createHash, randomUUID } from 'node:crypto'
+import { fragment, type Queries } from '@agent-exchange/database'
+import { deleteInSteps } from '../stores/delete-in-steps.ts'
 import { GatewayProblem } from '../problems.ts'
 
 /** Owner of the table api_request. */
@@ -38,48 +39,60 @@ export function readIdempotencyKey(header: string | readonly string[] | undefine
   return header
 }
 
-/** Runs the request once; a retry gets the recorded answer. A request that failed may be sent again. */
+/** The request was understood, and something has to happen first: the same request later gets another answer. */
+const NOT_YET = 202
+
+/**
+ * Runs the request once; a retry gets the recorded answer. A request that failed, or whose answer is 202, may be sent
+ * again.
+ */
 export async function runOnce(
   db: Queries,
   request: IdempotentRequest,
   run: () => Promise<RecordedAnswer>,
 ): Promise<RecordedAnswer> {
   const keyHash = digest(request.key)
-  const recorded = await claim(db, request, keyHash)
+  const claimId = randomUUID()
+  const recorded = await claim(db, request, { keyHash, claimId })
   if (recorded) return recorded
-  const renewal = setInterval(() => void renew(db, request, keyHash).catch(() => undefined), RENEWAL_MS)
+  // Only the own claim: another instance may have taken it over.
+  const own = fragment`caller = ${request.caller} and key_hash = ${keyHash} and claim_id = ${claimId}`
+  const giveUp = () => db`delete from api_request where ${own} and running_until is not null`
+  const renew = () => db`
+    update api_request set running_until = now() + make_interval(secs => ${RUNNING_SECONDS})
+    where ${own} and running_until is not null`
+  const renewal = setInterval(() => void renew().catch(() => undefined), RENEWAL_MS)
   try {
     const answer = await run()
+    if (answer.status === NOT_YET) {
+      await giveUp()
+      return answer
+    }
     const { count } = await db`
       update api_request set running_until = null, status = ${answer.status}, answer = ${answer.body}
       where caller = ${request.caller} and key_hash = ${keyHash} and running_until is not null`
     // Another instance took an overdue claim over and answered first: both callers get that answer.
     return count > 0 ? answer : ((await find(db, request, keyHash)) ?? answer)
   } catch (error) {
-    await db`
-      delete from api_request
-      where caller = ${request.caller} and key_hash = ${keyHash} and running_until is not null`
+    await giveUp()
     throw error
   } finally {
     clearInterval(renewal)
   }
 }
 
-const renew = (db: Queries, { caller }: IdempotentRequest, keyHash: Buffer) => db`
-  update api_request set running_until = now() + make_interval(secs => ${RUNNING_SECONDS})
-  where caller = ${caller} and key_hash = ${keyHash} and running_until is not null`
-
 async function claim(
   db: Queries,
   { caller, content }: Pick<IdempotentRequest, 'caller' | 'content'>,
-  keyHash: Buffer,
+  { keyHash, claimId }: { readonly keyHash: Buffer; readonly claimId: string },
 ): Promise<RecordedAnswer | undefined> {
   const requestHash = digest(content)
   // The claim of a request whose instance was killed is taken over.
   const claimed = await db`
-    insert into api_request (caller, key_hash, request_hash, running_until)
-    values (${caller}, ${keyHash}, ${requestHash}, now() + make_interval(secs => ${RUNNING_SECONDS}))
-    on conflict (caller, key_hash) do update set running_until = excluded.running_until
+    insert into api_request (caller, key_hash, request_hash, running_until, claim_id)
+    values (${caller}, ${keyHash}, ${requestHash}, now() + make_interval(secs => ${RUNNING_SECONDS}), ${claimId})
+    on conflict (caller, key_hash) do update
+      set running_until = excluded.running_until, claim_id = excluded.claim_id
       where api_request.running_until < now() and api_request.request_hash = excluded.request_hash`
   if (claimed.count > 0) return undefined
   const found = await find(db, { caller, content }, keyHash)
@@ -103,10 +116,10 @@ async function find(
 }
 
 /** Deletes old answers; returns how many. */
-export async function deleteOldRequests(db: Queries): Promise<number> {
-  const { count } = await db`
+export function deleteOldRequests(db: Queries, signal?: AbortSignal): Promise<number> {
+  const step = (rows: number) => db`
     delete from api_request where ctid in (
       select ctid from api_request where created_at < now() - make_interval(hours => ${ANSWER_KEPT_HOURS})
-      limit ${DELETED_A_STEP})`
-  return count
+      limit ${rows})`
+  return deleteInSteps(DELETED_A_STEP, step, signal)
 }

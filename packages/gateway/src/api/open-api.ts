@@ -61,8 +61,16 @@ export async function openApi(settings: ApiSettings): Promise<GatewayApi> {
     app,
     tasks: [
       { name: 'record the last use of API keys', everySeconds: MINUTE_SECONDS, run: () => lastUse.write() },
-      { name: 'delete finished inbox items', everySeconds: HOUR_SECONDS, run: () => deleteFinishedItems(db) },
-      { name: 'delete old answers', everySeconds: HOUR_SECONDS, run: () => deleteOldRequests(db) },
+      {
+        name: 'delete finished inbox items',
+        everySeconds: HOUR_SECONDS,
+        run: (signal) => deleteFinishedItems(db, signal),
+      },
+      {
+        name: 'delete old answers',
+        everySeconds: HOUR_SECONDS,
+        run: (signal) => deleteOldRequests(db, signal),
+      },
     ],
     async [Symbol.asyncDispose]() {
       // Requests that wait get an empty answer, so that the listener can close.

@@ -1,5 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import type { Queries, Transaction, Database } from '@agent-exchange/database'
+import { deleteInSteps } from '../stores/delete-in-steps.ts'
 import {
   FINISHED_ITEM_DAYS,
   FINISHED_ITEMS_A_STEP,
@@ -314,13 +315,13 @@ export async function retrySetAside(
 }
 
 /** Deletes items that were done long ago; returns how many. */
-export async function deleteFinishedItems(db: Queries): Promise<number> {
-  const { count } = await db`
+export function deleteFinishedItems(db: Queries, signal?: AbortSignal): Promise<number> {
+  const step = (rows: number) => db`
     delete from inbox_item where item_id in (
       select item_id from inbox_item
       where state = 'done' and finished_at < now() - make_interval(days => ${FINISHED_ITEM_DAYS})
-      limit ${FINISHED_ITEMS_A_STEP})`
-  return count
+      limit ${rows})`
+  return deleteInSteps(FINISHED_ITEMS_A_STEP, step, signal)
 }
 
 const hashOf = (token: string) => createHash('sha256').update(token).digest()
