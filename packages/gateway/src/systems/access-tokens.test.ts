@@ -27,8 +27,8 @@ const claims = (changes: object = {}) => ({
   scope: 'aex:read aex:send aex:agent:agent_acme openid',
   ...changes,
 })
-const signed = (changes: object = {}, key = pair.privateKey, alg = 'ES256') =>
-  new SignJWT(claims(changes)).setProtectedHeader({ alg, kid: 'k1' }).sign(key)
+const signed = (changes: object = {}, key = pair.privateKey, header: { alg?: string; typ?: string } = {}) =>
+  new SignJWT(claims(changes)).setProtectedHeader({ alg: 'ES256', kid: 'k1', ...header }).sign(key)
 
 test('a token of the provider permits what its scopes say, and nothing more', async () => {
   assert.deepEqual(await callerOfToken(await signed(), rules), {
@@ -62,12 +62,24 @@ test('a token of another audience or issuer, expired, unsigned, or by another ke
     [new UnsecuredJWT(claims()).encode(), 'algorithm'],
     [await new SignJWT(claims()).setProtectedHeader({ alg: 'HS256', kid: 'k1' }).sign(secret), 'algorithm'],
     [await signed({ sub: '' }), 'claim_sub'],
+    [await signed({ nonce: 'n' }), 'id_token'],
+    [await signed({ at_hash: 'x' }), 'id_token'],
+    [await signed({ typ: 'ID' }), 'id_token'],
+    [await signed({}, pair.privateKey, { typ: 'logout+jwt' }), 'type'],
     ['x', 'malformed'],
   ] as const) {
     const refused = await callerOfToken(token, rules).catch((error: unknown) => error)
     assert.ok(refused instanceof GatewayProblem, reason)
     assert.deepEqual([refused.code, refused.details], ['access_token_invalid', { reason }])
   }
+})
+
+test('the types of access tokens of RFC 9068 and of widespread providers are accepted', async () => {
+  for (const typ of ['at+jwt', 'application/at+jwt', 'JWT'])
+    assert.equal(
+      (await callerOfToken(await signed({ typ: 'Bearer' }, pair.privateKey, { typ }), rules)).id,
+      'token:erp',
+    )
 })
 
 test('where only tokens count, an API key is none', async () => {

@@ -55,7 +55,7 @@ async function verified(
   now: Date,
 ): Promise<JWTPayload> {
   try {
-    const { payload } = await jwtVerify(token, source.keyOf, {
+    const { payload, protectedHeader } = await jwtVerify(token, source.keyOf, {
       issuer: source.issuer,
       audience,
       algorithms: [...source.algorithms],
@@ -63,6 +63,7 @@ async function verified(
       currentDate: now,
       requiredClaims: ['exp', 'iat', 'sub'],
     })
+    requireAccessToken(protectedHeader.typ, payload)
     const { exp = Infinity, iat = 0 } = payload
     const from = Math.min(iat, now.getTime() / 1_000 + CLOCK_SKEW_SECONDS)
     if (exp - from > LONGEST_LIFE_SECONDS) throw invalid('lifetime_too_long')
@@ -77,6 +78,20 @@ async function verified(
       )
     throw invalid(reasonOf(error), error)
   }
+}
+
+/** RFC 9068 section 2.1 and what widespread providers write instead. Absent: RFC 7519 leaves it optional. */
+const ACCESS_TOKEN_TYPES: ReadonlySet<string> = new Set(['at+jwt', 'application/at+jwt', 'jwt'])
+/** Claims of ID tokens (OpenID Connect Core sections 2 and 3.3.2.11), which no access token has. */
+const ID_TOKEN_CLAIMS = ['nonce', 'at_hash', 'c_hash', 's_hash']
+/** Keycloak names the kind of a token in a claim `typ`, and access tokens `Bearer`. */
+const KEYCLOAK_ID_TOKEN = 'ID'
+
+/** Decision 0041: a token of another kind from the same issuer for the same audience is none. */
+function requireAccessToken(typ: string | undefined, payload: JWTPayload): void {
+  if (typ !== undefined && !ACCESS_TOKEN_TYPES.has(typ.toLowerCase())) throw invalid('type')
+  if (payload['typ'] === KEYCLOAK_ID_TOKEN || ID_TOKEN_CLAIMS.some((claim) => payload[claim] !== undefined))
+    throw invalid('id_token')
 }
 
 /** RFC 8693 section 4.2 has a string; some providers write a list, or name it `scp`. */
