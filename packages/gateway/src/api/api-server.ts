@@ -15,7 +15,7 @@ import {
   MAXIMUM_PARAMETER_CHARACTERS,
   REQUEST_TIMEOUT_MS,
 } from './api-limits.ts'
-import type { Answer, ApiParts, Call } from './call.ts'
+import { agentOf, type Answer, type ApiParts, type Call } from './call.ts'
 import { handlers } from './handlers/index.ts'
 import { readIdempotencyKey, runOnce } from './idempotent-requests.ts'
 import { gatewayOpenApi } from './openapi.ts'
@@ -27,6 +27,7 @@ import {
 } from './operations.ts'
 import { correlationIdOf, sendProblem } from './problem-replies.ts'
 import { readBody, readQuery } from './request-input.ts'
+import { onceClosed, onResponseEnd } from './response-end.ts'
 import { traceRequests } from './trace-requests.ts'
 
 export interface ApiServerSettings {
@@ -67,12 +68,11 @@ export function createApiServer(settings: ApiServerSettings): FastifyInstance {
     sendProblem(new GatewayProblem('resource_not_found'), request, reply, replies),
   )
   if (settings.tracing) traceRequests(app, settings.tracing)
-  app.addHook('onResponse', (request, reply, done) => {
-    const milliseconds = Math.round(reply.elapsedTime * 10) / 10
+  onResponseEnd(app, (request, { elapsedTime }, status) => {
+    const milliseconds = Math.round(elapsedTime * 10) / 10
     // The path template: ids are in the record of accesses.
     const route = request.routeOptions.url ?? 'unknown'
-    log.info({ method: request.method, route, status: reply.statusCode, milliseconds }, 'request')
-    done()
+    log.info({ method: request.method, route, status, milliseconds }, 'request')
   })
   endAfterDraining(app)
   const description = JSON.stringify(gatewayOpenApi(publicUrl))
@@ -105,17 +105,13 @@ function registerOperation(app: FastifyInstance, id: GatewayOperationId, setting
     method: operation.method,
     url: operation.path.replaceAll(/\{(\w+)\}/gu, ':$1'),
     // Before the body is read.
-    onRequest: async (request) => {
+    onRequest: async (request, reply) => {
       const caller = await settings.identify(request.headers.authorization)
       if (!may(caller, operation.verb)) throw new GatewayProblem('not_permitted', { verb: operation.verb })
       const refused = settings.limits.begin(caller.id)
       if (refused) throw new GatewayProblem('rate_limited', { retry_after_seconds: refused.waitSeconds })
+      onceClosed(reply.raw, () => settings.limits.end(caller.id))
       callers.set(request, caller)
-    },
-    onResponse: (request, _reply, done) => {
-      const caller = callers.get(request)
-      if (caller) settings.limits.end(caller.id)
-      done()
     },
     handler: async (request, reply) => {
       const caller = callers.get(request)
@@ -138,7 +134,7 @@ function readCall(
   known: Pick<AnyCall, 'parts' | 'caller'>,
 ): AnyCall {
   const gone = new AbortController()
-  reply.raw.once('close', () => {
+  onceClosed(reply.raw, () => {
     if (!reply.raw.writableFinished) gone.abort()
   })
   return {
@@ -165,6 +161,8 @@ async function answerOf(
     }
   }
   if (operation.idempotencyKey === 'none') return run()
+  // Before a recorded answer is given: tokens of one client may permit different agents.
+  if ('agent_id' in call.path) agentOf(call)
   const key = readIdempotencyKey(request.headers['idempotency-key'])
   if (key === undefined) {
     if (operation.idempotencyKey === 'required')

@@ -14,6 +14,7 @@ import { identifyByToken } from '../systems/identify-caller.ts'
 import { may, type Caller } from '../systems/verbs.ts'
 import type { ApiServerSettings } from './api-server.ts'
 import { sendProblem } from './problem-replies.ts'
+import { onceClosed } from './response-end.ts'
 
 export interface McpSettings extends Omit<ModelDependencies, 'now'> {
   readonly agents: HostedAgents
@@ -49,7 +50,7 @@ export function mountMcp(app: FastifyInstance, settings: McpSettings): AsyncDisp
       throw new GatewayProblem('not_permitted', { reason: 'insufficient_scope' })
     const refused = limits.begin(caller.id)
     if (refused) throw new GatewayProblem('rate_limited', { retry_after_seconds: refused.waitSeconds })
-    reply.raw.once('close', () => limits.end(caller.id))
+    onceClosed(reply.raw, () => limits.end(caller.id))
     callers.set(request, caller)
   }
 

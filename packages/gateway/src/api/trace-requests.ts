@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { RequestSpan, RequestSpans } from '@agent-exchange/server/tracing'
 import { problemOf } from './problem-replies.ts'
+import { onResponseEnd } from './response-end.ts'
 
 /** One span for each request, from its headers to the end of its response. Call before other hooks are added. */
 export function traceRequests(app: FastifyInstance, tracing: RequestSpans): void {
@@ -12,9 +13,8 @@ export function traceRequests(app: FastifyInstance, tracing: RequestSpans): void
     spans.set(request, tracing.startRequest(request.method, route, given))
     done()
   })
-  app.addHook('onResponse', (request, reply, done) => {
+  onResponseEnd(app, (request, _reply, status) => {
     const span = spans.get(request)
-    if (span) tracing.endRequest(span, reply.statusCode, problemOf(request))
-    done()
+    if (span) tracing.endRequest(span, status, problemOf(request))
   })
 }
