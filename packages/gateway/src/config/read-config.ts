@@ -106,6 +106,14 @@ export function readGatewayConfig(env: Environment): GatewayConfig {
     )
   if (new Set([config.port, config.adminPort, config.webhookPort]).size < 3)
     reject('AEX_GATEWAY_PORT', 'Use three different ports for API, administration and webhooks.')
+  const ownHosts = [config.publicUrl, config.webhookUrl].flatMap((url) =>
+    url === undefined ? [] : [new URL(url).host],
+  )
+  if (ownHosts.some((own) => config.pushHosts.has(own)))
+    reject(
+      'AEX_GATEWAY_PUSH_HOSTS',
+      'The gateway does not push to itself: leave out the hosts of AEX_GATEWAY_PUBLIC_URL and AEX_GATEWAY_WEBHOOK_URL.',
+    )
   if (value('AEX_GATEWAY_DATABASE_DIRECT_URL') && !value('AEX_GATEWAY_DATABASE_URL'))
     reject('AEX_GATEWAY_DATABASE_DIRECT_URL', 'Set AEX_GATEWAY_DATABASE_URL to the pooler, or unset this.')
   if (settings.wrong.length > 0) throw new ConfigError(settings.wrong)

@@ -1,11 +1,13 @@
 import { lookup as systemLookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import { Agent, request } from 'undici'
-import { isPushAddress, type PushAddressRules } from './push-address.ts'
+import { isPushAddress, type InstanceListeners, type PushAddressRules } from './push-address.ts'
 import { requirePushUrl } from './push-endpoints.ts'
 import { MAXIMUM_ANSWER_BYTES, REQUEST_TIMEOUT_MS } from './push-limits.ts'
 
-export interface PushSettings extends PushAddressRules {
+export interface PushSettings extends Pick<PushAddressRules, 'ownPorts'> {
+  /** Read at each connection: instances come and go. */
+  readonly listInstances?: () => Promise<readonly InstanceListeners[]>
   /** Hosts that an administrator listed, each with its port where that is not the usual one. */
   readonly allowedHosts: ReadonlySet<string>
   readonly resolve?: (hostname: string) => Promise<readonly string[]>
@@ -34,7 +36,7 @@ const resolveBySystem = (hostname: string) =>
  * prevents DNS rebinding. Redirects are not followed.
  */
 export function createPushSender(settings: PushSettings): PushSender {
-  const { allowedHosts, resolve = resolveBySystem } = settings
+  const { allowedHosts, ownPorts, resolve = resolveBySystem, listInstances = async () => [] } = settings
   const agents = new Map<string, Agent>()
 
   function agentFor({ origin, hostname, port, protocol }: URL): Agent {
@@ -66,9 +68,10 @@ export function createPushSender(settings: PushSettings): PushSender {
 
   async function permittedAddress(name: string, target: { hostname: string; port: number }): Promise<string> {
     const found = isIP(name) === 0 ? await resolve(name) : [name]
+    const rules = { ownPorts, instances: await listInstances() }
     // One forbidden address refuses the name: whoever controls it would choose the order.
     const [first] = found
-    if (first === undefined || !found.every((address) => isPushAddress(address, target, settings)))
+    if (first === undefined || !found.every((address) => isPushAddress(address, target, rules)))
       throw new AddressRefused('The host leads to an address that is not permitted.')
     return first
   }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Database, Queries } from '@agent-exchange/database'
 import { fingerprint, knownKeys, type MasterKeys } from '@agent-exchange/server/master-key'
 import type { PeriodicTask } from '@agent-exchange/server/periodic'
+import { machineAddresses, type InstanceListeners } from '../push/push-address.ts'
 
 /** Owner of the table gateway_instance. Times are those of the database. */
 
@@ -19,6 +20,7 @@ export interface Instance {
 export function reportInstance(
   db: Database,
   keys: () => MasterKeys,
+  ports: readonly number[] = [],
 ): AsyncDisposable & { task: PeriodicTask } {
   const instanceId = `instance_${randomUUID()}`
   return {
@@ -28,9 +30,10 @@ export function reportInstance(
       atStart: true,
       async run() {
         await db`
-          insert into gateway_instance (instance_id, master_key_ids, seen_at)
-          values (${instanceId}, ${knownKeys(keys()).map(fingerprint)}, now())
-          on conflict (instance_id) do update set master_key_ids = excluded.master_key_ids, seen_at = now()`
+          insert into gateway_instance (instance_id, master_key_ids, addresses, ports, seen_at)
+          values (${instanceId}, ${knownKeys(keys()).map(fingerprint)}, ${machineAddresses()}, ${[...ports]}, now())
+          on conflict (instance_id) do update set master_key_ids = excluded.master_key_ids,
+            addresses = excluded.addresses, ports = excluded.ports, seen_at = now()`
         await db`
           delete from gateway_instance where seen_at < now() - make_interval(secs => ${ALIVE_SECONDS})`
       },
@@ -47,4 +50,11 @@ export async function listInstances(db: Queries): Promise<readonly Instance[]> {
     where seen_at >= now() - make_interval(secs => ${ALIVE_SECONDS})
     order by instance_id limit ${MAXIMUM_LISTED}`
   return rows.map((row) => ({ instanceId: row.instance_id, masterKeyIds: row.master_key_ids }))
+}
+
+/** Where the instances listen, this one included. */
+export async function listListeners(db: Queries): Promise<readonly InstanceListeners[]> {
+  return db<InstanceListeners[]>`
+    select addresses, ports from gateway_instance
+    where seen_at >= now() - make_interval(secs => ${ALIVE_SECONDS}) limit ${MAXIMUM_LISTED}`
 }

@@ -30,7 +30,7 @@ import { openOperations, openRequestSpans } from '../operations/open-operations.
 import { missingKeyId } from '../operations/rotate-master-key.ts'
 import { createSecretBox } from '../stores/secret-box.ts'
 import { databaseClock } from './database-clock.ts'
-import { reportInstance } from './instances.ts'
+import { listListeners, reportInstance } from './instances.ts'
 import { openGatewayDatabase } from './open-gateway-database.ts'
 
 const PING_SECONDS = 2
@@ -71,7 +71,8 @@ export async function startGateway(
   await ofDatabase.compare(db)
   const masterKeys = masterKeyReload({ config, missing: (ids) => missingKeyId(db, ids), log })
   const box = createSecretBox(masterKeys.keys)
-  const instance = cleanup.use(reportInstance(db, masterKeys.keys))
+  const ports = [config.port, config.webhookPort, config.adminPort]
+  const instance = cleanup.use(reportInstance(db, masterKeys.keys, ports))
   const contents = openContentStore({ db, box, clock })
   const metrics = createGatewayMetrics({ db, now: () => new Date(clock.now()) })
   const { fetch, limits } = options
@@ -144,7 +145,12 @@ export async function startGateway(
       push:
         pushHosts.size === 0
           ? undefined
-          : { allowedHosts: pushHosts, ownPorts: new Set([port, webhookPort, adminPort]), box },
+          : {
+              allowedHosts: pushHosts,
+              ownPorts: new Set(ports),
+              listInstances: () => listListeners(db),
+              box,
+            },
     }),
   )
   if (mcp)
