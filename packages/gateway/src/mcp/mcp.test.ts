@@ -268,7 +268,7 @@ test('a model of one agent reads, revokes and answers nothing of another agent o
     assert.equal(await model.failure(tool, input), missing[index], tool)
   }
   assert.ok(answered)
-  assert.match(await model.failure(...answered), /no such package/u)
+  assert.match(await model.failure(answered[0], answered[1]), /no such package/u)
   const { state } = await hosted.agent.context.connection.call('getPackage', {
     path: { package_id: out.packageId },
   })

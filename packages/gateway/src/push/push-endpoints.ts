@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { Queries } from '@agent-exchange/database'
+import { MasterKeyError } from '@agent-exchange/server/master-key'
 import { hexOf, toLeft, type CountRow, type WrappedRows } from '../stores/wrapped-rows.ts'
 import { LONGEST_URL, MAXIMUM_ENDPOINTS } from './push-limits.ts'
 import { SECRET_PREFIX } from './standard-webhook.ts'
@@ -62,16 +63,30 @@ export function requirePushUrl(url: string, allowedHosts: ReadonlySet<string>): 
   return parsed
 }
 
-export async function listPushEndpoints(db: Queries, box: SecretWrap): Promise<PushEndpoint[]> {
+/** Without an endpoint whose secret the master key does not decrypt: it must not hold up the others. */
+export async function listPushEndpoints(
+  db: Queries,
+  box: SecretWrap,
+  onUnreadable: (endpointId: string) => void = () => undefined,
+): Promise<PushEndpoint[]> {
   const rows = await db<EndpointRow[]>`
     select endpoint_id, agent_id, url, secret from push_endpoint where removed_at is null
     order by created_at limit ${MAXIMUM_ENDPOINTS}`
-  return rows.map(({ endpoint_id, agent_id, url, secret }) => ({
-    endpointId: endpoint_id,
-    agentId: agent_id,
-    url,
-    secret: box.unwrap(contextOf(endpoint_id), secret),
-  }))
+  return rows.flatMap(({ endpoint_id: endpointId, agent_id: agentId, url, secret: wrapped }) => {
+    const secret = secretOf(box, endpointId, wrapped)
+    if (secret) return [{ endpointId, agentId, url, secret }]
+    onUnreadable(endpointId)
+    return []
+  })
+}
+
+function secretOf(box: SecretWrap, endpointId: string, wrapped: Uint8Array): Uint8Array | undefined {
+  try {
+    return box.unwrap(contextOf(endpointId), wrapped)
+  } catch (error) {
+    if (error instanceof MasterKeyError) return undefined
+    throw error
+  }
 }
 
 /** False if the agent has none. */

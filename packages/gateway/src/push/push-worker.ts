@@ -4,8 +4,9 @@ import type { ContentStore } from '../content/content-store.ts'
 import { failItem, finishItem, type LeasedItem } from '../inbox/inbox-items.ts'
 import type { LeaseWaiters } from '../inbox/lease-waiters.ts'
 import { listPushEndpoints, type PushEndpoint, type SecretWrap } from './push-endpoints.ts'
-import { ITEMS_AT_ONCE, PAUSE_MS, VISIBILITY_SECONDS, WAIT_SECONDS } from './push-limits.ts'
+import { PAUSE_MS, VISIBILITY_SECONDS, WAIT_SECONDS } from './push-limits.ts'
 import { createPushSender, type PushSettings } from './push-sender.ts'
+import { createPushSlots } from './push-slots.ts'
 import { webhookHeaders } from './standard-webhook.ts'
 
 export interface PushWorkerSettings extends PushSettings {
@@ -19,48 +20,64 @@ export interface PushWorkerSettings extends PushSettings {
 
 /**
  * Pushes the items of agents that have an endpoint. It is a consumer of the inbox like any other: an answer of 2xx is
- * done, anything else a failure with its pause, and several instances compete.
+ * done, anything else a failure with its pause, and several instances compete. Endpoints do not wait for each other.
  */
 export function startPushWorker(settings: PushWorkerSettings): AsyncDisposable {
   const { db, leases, box, log } = settings
   const sender = createPushSender(settings)
   const stopped = new AbortController()
-  const { signal } = stopped
+  const slots = createPushSlots()
+  const unreadable = new Set<string>()
 
-  async function round(): Promise<void> {
-    const endpoints = new Map((await listPushEndpoints(db, box)).map((each) => [each.agentId, each]))
-    if (endpoints.size === 0) {
-      await sleep(WAIT_SECONDS * 1_000, undefined, { signal, ref: false })
-      return
-    }
-    const request = {
-      agentIds: [...endpoints.keys()],
-      max: ITEMS_AT_ONCE,
-      visibilitySeconds: VISIBILITY_SECONDS,
-      by: 'push',
-    }
-    const items = await leases.take(request, { seconds: WAIT_SECONDS, signal })
-    await Promise.all((items ?? []).map((item) => push(item, endpoints.get(item.agentId))))
+  function onUnreadable(endpointId: string): void {
+    if (!unreadable.has(endpointId))
+      log.error(
+        { endpoint: endpointId },
+        'the secret of a push endpoint cannot be decrypted; nothing is pushed to it',
+      )
+    unreadable.add(endpointId)
   }
 
-  async function push(item: LeasedItem, endpoint: PushEndpoint | undefined): Promise<void> {
-    if (!endpoint) return
+  async function round(): Promise<void> {
+    const listed = await listPushEndpoints(db, box, onUnreadable)
+    const endpoints = new Map(listed.map((each) => [each.agentId, each]))
+    const { agentIds, max, changed } = slots.free(endpoints.keys())
+    const signal = AbortSignal.any([stopped.signal, changed])
+    if (max === 0) {
+      await sleep(WAIT_SECONDS * 1_000, undefined, { signal, ref: false }).catch(() => undefined)
+      return
+    }
+    const request = { agentIds, max, visibilitySeconds: VISIBILITY_SECONDS, by: 'push' }
+    for (const item of (await leases.take(request, { seconds: WAIT_SECONDS, signal })) ?? [])
+      slots.run(item.agentId, () => push(item, endpoints.get(item.agentId)))
+  }
+
+  /** Whether the endpoint accepted the item. */
+  async function push(item: LeasedItem, endpoint: PushEndpoint | undefined): Promise<boolean> {
+    if (!endpoint) return false
     const lease = { agentIds: [item.agentId], itemId: item.itemId, leaseToken: item.leaseToken }
-    const body = await bodyOf(settings, item, endpoint)
-    const headers = webhookHeaders({ id: item.itemId, at: settings.now(), body }, endpoint.secret)
-    const result = await sender.send(endpoint.url, headers, body)
-    if (result.outcome === 'accepted') await finishItem(db, lease)
-    else await failItem(db, lease, result.reason)
+    try {
+      const body = await bodyOf(settings, item, endpoint)
+      const headers = webhookHeaders({ id: item.itemId, at: settings.now(), body }, endpoint.secret)
+      const result = await sender.send(endpoint.url, headers, body)
+      if (result.outcome === 'accepted') await finishItem(db, lease)
+      else await failItem(db, lease, result.reason)
+      return result.outcome === 'accepted'
+    } catch (error) {
+      // The lease ends by itself, which counts as an attempt.
+      log.error({ err: loggableError(error), endpoint: endpoint.endpointId }, 'pushing an item failed')
+      return false
+    }
   }
 
   async function run(): Promise<void> {
-    while (!signal.aborted)
+    while (!stopped.signal.aborted)
       try {
         await round()
       } catch (error) {
-        if (signal.aborted) return
+        if (stopped.signal.aborted) return
         log.error({ err: loggableError(error) }, 'pushing failed')
-        await sleep(PAUSE_MS, undefined, { signal, ref: false }).catch(() => undefined)
+        await sleep(PAUSE_MS, undefined, { signal: stopped.signal, ref: false }).catch(() => undefined)
       }
   }
 
@@ -69,6 +86,7 @@ export function startPushWorker(settings: PushWorkerSettings): AsyncDisposable {
     async [Symbol.asyncDispose]() {
       stopped.abort()
       await running
+      await slots.idle()
       await sender[Symbol.asyncDispose]()
     },
   }

@@ -8,6 +8,8 @@ import { Webhook } from 'standardwebhooks'
 import { memoryContents } from '../api/memory-contents.fixture.ts'
 import { addItem, endTimes } from '../inbox/inbox.fixture.ts'
 import { openLeaseWaiters } from '../inbox/lease-waiters.ts'
+import { MasterKeyError } from '@agent-exchange/server/master-key'
+import { listListeners, reportInstance } from '../startup/instances.ts'
 import { gatewayDatabase } from '../stores/gateway-database.fixture.ts'
 import { isPushAddress } from './push-address.ts'
 import { addPushEndpoint, removePushEndpoint, type SecretWrap } from './push-endpoints.ts'
@@ -201,6 +203,74 @@ test('addresses of the company and public ones are permitted, others are not', (
     assert.ok(!to(address), address)
   assert.ok(to('127.0.0.1', '127.0.0.1', 9_000))
   assert.ok(!to('127.0.0.1', '127.0.0.1', 8_090), 'its own listener')
+})
+
+test('an endpoint that does not answer, or whose secret cannot be decrypted, holds up no other', async () => {
+  const silent = createServer(() => undefined)
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+  const dead = `127.0.0.1:${(silent.address() as AddressInfo).port}`
+  const allowedHosts = new Set([host, dead])
+  await addPushEndpoint(db, { agentId: 'agent_dead', url: `http://${dead}/`, allowedHosts }, box)
+  await addPushEndpoint(db, { agentId: 'agent_lost', url, allowedHosts }, box)
+  await addPushEndpoint(db, { agentId: 'agent_alive', url, allowedHosts }, box)
+  const unwrap: SecretWrap['unwrap'] = (context, wrapped) => {
+    if (lost.has(context)) throw new MasterKeyError('A stored ciphertext was altered.')
+    return box.unwrap(context, wrapped)
+  }
+  const [row] = await db<
+    { id: string }[]
+  >`select endpoint_id as id from push_endpoint where agent_id = 'agent_lost'`
+  const lost = new Set([`push endpoint/${row?.id}`])
+  for (let number = 0; number < 12; number += 1) await addItem(db, { agentId: 'agent_dead' })
+  for (let number = 0; number < 12; number += 1) await addItem(db, { agentId: 'agent_alive' })
+  const errors: string[] = []
+  const leases = await openLeaseWaiters(db)
+  const worker = startPushWorker({
+    db,
+    leases,
+    contents: memoryContents(),
+    box: { ...box, unwrap },
+    allowedHosts,
+    ownPorts: new Set(),
+    now: () => new Date(),
+    log: { error: (_fields, message) => void errors.push(message) },
+  })
+  await until('all items of the endpoint that answers', () => heard.length === 12)
+  const [leased] = await db<{ count: number }[]>`
+    select count(*)::integer as count from inbox_item where agent_id = 'agent_dead' and lease_hash is not null`
+  assert.ok((leased?.count ?? 99) <= 4, 'items that wait for the silent endpoint')
+  assert.match(errors[0] ?? '', /secret of a push endpoint/u)
+  silent.closeAllConnections()
+  silent.close()
+  leases.stop()
+  await worker[Symbol.asyncDispose]()
+  for (const agentId of ['agent_dead', 'agent_lost', 'agent_alive']) await removePushEndpoint(db, agentId)
+})
+
+test('the listeners of another instance are refused', async () => {
+  const { port } = endpoint.address() as AddressInfo
+  const elsewhere = (address: string) =>
+    isPushAddress(
+      address,
+      { hostname: 'erp.example', port: 8090 },
+      {
+        ownPorts: new Set(),
+        instances: [{ addresses: ['10.0.0.7'], ports: [8090, 8092] }],
+      },
+    )
+  assert.ok(!elsewhere('10.0.0.7'))
+  assert.ok(!elsewhere('::ffff:10.0.0.7'))
+  assert.ok(elsewhere('10.0.0.8'))
+  await using reporting = reportInstance(db, () => ({ current: new Uint8Array(32) }), [port])
+  await reporting.task.run(AbortSignal.timeout(10_000))
+  await using sender = createPushSender({
+    allowedHosts: new Set([host]),
+    ownPorts: new Set(),
+    listInstances: () => listListeners(db),
+  })
+  const { outcome } = await sender.send(url, {}, '{}')
+  assert.equal(outcome, 'failed')
+  assert.equal(heard.length, 0)
 })
 
 test('a redirect is a failure, and what the endpoint says is not kept', async () => {
