@@ -1,10 +1,11 @@
 import type { StoredContent } from '../content/content-store.ts'
+import { provenanceOf } from '../content/provenance.ts'
 
-/** What a system gets of a package. What the sender asked for travels in its provenance. */
-export const openedContent = ({ packageId, threadId, direction, object, provenance }: StoredContent) => ({
-  package_id: packageId,
-  thread_id: threadId,
-  direction,
-  object,
-  provenance,
+/** What a system gets of a package. */
+export const openedContent = (content: StoredContent) => ({
+  package_id: content.packageId,
+  thread_id: content.threadId,
+  direction: content.direction,
+  object: content.object,
+  provenance: provenanceOf(content),
 })

@@ -222,7 +222,7 @@ export const openedPackage = define(
       {
         additionalProperties: true,
         description:
-          'sender, signature, keys and times as verified when it was opened, and what the sender asked for',
+          'sender, signature, keys and times as verified when it was opened, what the sender asked for, and model_use where the policy of the sender was received',
       },
     ),
     verdict: Type.Optional(verdict),

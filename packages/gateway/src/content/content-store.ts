@@ -36,7 +36,7 @@ export interface ContentSummary {
 export interface StoredContent extends ContentSummary {
   readonly object: ProtocolObject
   readonly provenance: Readonly<Record<string, unknown>>
-  /** For a model: what the sender permits, if the gateway received the policy. */
+  /** What the sender lets language models do with it, if the gateway received the policy. */
   readonly modelUse?: ModelUse
 }
 

@@ -69,7 +69,10 @@ export function openContentStore({ db, box, clock }: ContentDependencies): Conte
         const stored = { wrappedKey: row.wrapped_key, sealed: row.sealed }
         const text = Buffer.from(box.open(contextOf(agentId, packageId), stored)).toString()
         const plaintext = JSON.parse(text) as Plaintext
-        const use = reader.kind === 'model' && (await modelUse(tx, agentId, row.direction, plaintext))
+        const use = await modelUse(tx, agentId, row.direction, plaintext)
+        // It also rolls the entry of the access record back.
+        if (reader.kind === 'model' && use?.allowed_for_runtime_reasoning === false)
+          throw new ModelUseForbidden()
         return { ...toSummary(row), ...plaintext, ...(use && { modelUse: use }) }
       }),
 
@@ -92,7 +95,7 @@ interface Plaintext {
   readonly provenance: Readonly<Record<string, unknown>>
 }
 
-/** Own content is not restricted. A refusal also rolls the entry of the access record back. */
+/** What the sender permits language models to do. Own content is not restricted. */
 async function modelUse(
   tx: Transaction,
   agentId: string,
@@ -101,9 +104,7 @@ async function modelUse(
 ): Promise<ModelUse | undefined> {
   if (direction === 'sent') return undefined
   const { organization_id = '' } = (provenance['sender'] ?? {}) as { readonly organization_id?: string }
-  const use = await modelUseOf(tx, { agentId, organizationId: organization_id, object })
-  if (use?.allowed_for_runtime_reasoning === false) throw new ModelUseForbidden()
-  return use
+  return modelUseOf(tx, { agentId, organizationId: organization_id, object })
 }
 
 const contextOf = (agentId: string, packageId: string) => `content/${agentId}/${packageId}`

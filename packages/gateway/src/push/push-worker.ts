@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { loggableError, type Database } from '@agent-exchange/database'
+import { provenanceOf } from '../content/provenance.ts'
 import type { ContentStore } from '../content/content-store.ts'
 import { failItem, finishItem, type LeasedItem } from '../inbox/inbox-items.ts'
 import type { LeaseWaiters } from '../inbox/lease-waiters.ts'
@@ -115,7 +116,7 @@ async function bodyOf(
         content !== 'gone' && {
           direction: content.direction,
           object: content.object,
-          provenance: content.provenance,
+          provenance: provenanceOf(content),
         }),
     },
   })
