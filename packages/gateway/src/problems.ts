@@ -97,6 +97,23 @@ export const gatewayProblems = {
     category: 'availability',
     advice: 'Wait for the number of seconds in Retry-After, then retry with the same Idempotency-Key.',
   },
+  key_module_unavailable: {
+    ...ours,
+    status: 503,
+    title: 'The keys of the agent cannot be used now',
+    retryable: true,
+    category: 'availability',
+    advice:
+      'The module that holds the keys does not answer. Wait for the number of seconds in Retry-After, then retry with the same Idempotency-Key.',
+  },
+  draft_limit: {
+    ...ours,
+    status: 409,
+    title: 'There is no room for another draft',
+    category: 'conflict',
+    advice:
+      'details.of says whose share is full: that of this system, of all systems, or of the agent. Send drafts, or have a person discard them at the desk. Drafts of systems that are not sent end after 14 days.',
+  },
   service_overloaded: { ...exchangeProblems.service_overloaded, title: 'The gateway is overloaded' },
   database_unavailable: exchangeProblems.database_unavailable,
   internal_error: exchangeProblems.internal_error,

@@ -8,7 +8,12 @@
 export { agentFingerprint } from './agent-keys/fingerprint.ts'
 export type { DraftApprovals, DraftSubject } from './drafts/draft-approvals.ts'
 export { isDraftId, type DraftDocument } from './drafts/draft-document.ts'
-export { APPROVAL_MAXIMUM_AGE_MS, MAXIMUM_OPEN_DRAFTS, MAXIMUM_SENT_DRAFTS } from './drafts/draft-limits.ts'
+export {
+  APPROVAL_MAXIMUM_AGE_MS,
+  MAXIMUM_DRAFT_BYTES,
+  MAXIMUM_OPEN_DRAFTS,
+  MAXIMUM_SENT_DRAFTS,
+} from './drafts/draft-limits.ts'
 export {
   draftRecord,
   draftSent,

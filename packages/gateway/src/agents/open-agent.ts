@@ -13,6 +13,7 @@ import { openPostgresKeyStore } from '../stores/key-store.ts'
 import { openPostgresOutbox } from '../stores/outbox.ts'
 import { openPostgresPinStore } from '../stores/pin-store.ts'
 import type { SecretBox } from '../stores/secret-box.ts'
+import { requireShare } from '../systems/program-drafts.ts'
 import type { RegisteredAgent } from './agent-registry.ts'
 import type { HostedAgent } from './hosted-agent.ts'
 
@@ -65,7 +66,13 @@ export async function openHostedAgent(
     agent,
     drafts: draftsWith({ onSent }),
     draftsBy: (author) =>
-      draftsWith({ onSent, onAdded: (tx, draftId) => recordAuthor(tx, { agentId, draftId, author }) }),
+      draftsWith({
+        onSent,
+        async onAdded(tx, draftId) {
+          await recordAuthor(tx, { agentId, draftId, author })
+          await requireShare(tx, { agentId, draftId, author })
+        },
+      }),
     outbox,
     ...(logPolicy && { logPolicy }),
   }

@@ -1,5 +1,6 @@
 import { ToolRefusal } from '@agent-exchange/mcp'
 import { ExchangeError } from '@agent-exchange/sdk'
+import { MAXIMUM_DRAFT_BYTES, MAXIMUM_OPEN_DRAFTS } from '@agent-exchange/sdk/internal'
 import { GatewayProblem } from '../problems.ts'
 
 const RETRY_SECONDS = 5
@@ -28,6 +29,16 @@ export function asGatewayProblem(error: unknown): unknown {
           .slice(0, MAXIMUM_FAILURES)
           .map(({ pointer, message, rule }) => ({ pointer, message, rule })),
       },
+      { cause: error },
+    )
+  if (code === 'draft_limit')
+    return 'bytes' in error.details
+      ? new GatewayProblem('payload_too_large', { maximum_bytes: MAXIMUM_DRAFT_BYTES }, { cause: error })
+      : new GatewayProblem('draft_limit', { of: 'agent', maximum: MAXIMUM_OPEN_DRAFTS }, { cause: error })
+  if (code === 'key_unavailable')
+    return new GatewayProblem(
+      'key_module_unavailable',
+      { retry_after_seconds: RETRY_SECONDS },
       { cause: error },
     )
   if (retryable || UNAVAILABLE.has(code))

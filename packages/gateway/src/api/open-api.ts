@@ -13,6 +13,7 @@ import type { TokenSource } from '../systems/access-tokens.ts'
 import { createCallLimits } from '../systems/call-limits.ts'
 import { identifyCallers } from '../systems/identify-caller.ts'
 import { rememberLastUse } from '../systems/last-use.ts'
+import { deleteOldProgramDrafts } from '../systems/program-drafts.ts'
 import { createApiServer, type ApiServerSettings } from './api-server.ts'
 import { deleteOldRequests } from './idempotent-requests.ts'
 
@@ -70,6 +71,11 @@ export async function openApi(settings: ApiSettings): Promise<GatewayApi> {
         name: 'delete old answers',
         everySeconds: HOUR_SECONDS,
         run: (signal) => deleteOldRequests(db, signal),
+      },
+      {
+        name: 'delete old drafts of systems',
+        everySeconds: HOUR_SECONDS,
+        run: () => deleteOldProgramDrafts(db, now()),
       },
     ],
     async [Symbol.asyncDispose]() {

@@ -29,7 +29,7 @@ const limit = Type.Optional(Type.Integer({ minimum: 1, maximum: MAXIMUM_CONTENT_
 const before = Type.Optional(
   Type.String({ minLength: 1, maxLength: 512, description: 'next_before of the page before' }),
 )
-const OF_EXCHANGE = ['exchange_refused', 'exchange_unavailable'] as const
+const OF_EXCHANGE = ['exchange_refused', 'exchange_unavailable', 'key_module_unavailable'] as const
 const OF_AGENT = ['resource_not_found'] as const
 
 /** The operations for the company's systems, fifteen at most. Router, validation and OpenAPI are derived from this table. */
@@ -43,7 +43,7 @@ export const gatewayOperations = {
     idempotencyKey: 'required',
     request: schemas.draftRequest,
     success: { status: 201, body: schemas.draft },
-    problems: [...OF_AGENT, ...OF_EXCHANGE, 'policy_unknown'],
+    problems: [...OF_AGENT, ...OF_EXCHANGE, 'policy_unknown', 'draft_limit'],
   },
   checkDraft: {
     method: 'GET',

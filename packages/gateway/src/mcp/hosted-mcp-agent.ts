@@ -12,6 +12,8 @@ import { keepSent } from '../content/keep-sent.ts'
 import { threadsOfContents } from '../content/threads-of-contents.ts'
 import { finishWaiting, listWaiting, type InboxItem } from '../inbox/inbox-items.ts'
 import { listPolicies } from '../policies/agent-policies.ts'
+import { GatewayProblem } from '../problems.ts'
+import { programDrafts, requireProgramDraft } from '../systems/program-drafts.ts'
 import type { Caller } from '../systems/verbs.ts'
 
 export interface ModelDependencies {
@@ -39,13 +41,42 @@ export function hostedMcpAgent(
     capsule: (subject, options) => asUnknown(capsuleOfOwn(hosted, subject, options)),
     answerable: (packageId, options) => asUnknown(readAnswerable(hosted, packageId, options)),
     drafts: {
-      create: (input) => hosted.draftsBy(authorOf(model)).create(input),
-      get: (draftId) => drafts.get(draftId),
-      list: () => drafts.list(),
-      damaged: () => drafts.damaged(),
+      async create(input) {
+        try {
+          return await hosted.draftsBy(authorOf(model)).create(input)
+        } catch (error) {
+          if (!(error instanceof GatewayProblem)) throw error
+          throw new ToolRefusal(
+            'draft_limit',
+            `${error.message}. Send drafts, or discard those that are not needed.`,
+          )
+        }
+      },
+      async get(draftId) {
+        await requireProgramDraft(db, agentId, draftId)
+        return drafts.get(draftId)
+      },
+      async list() {
+        const found = await drafts.list()
+        const own = await programDrafts(
+          db,
+          agentId,
+          found.map(({ draftId }) => draftId),
+        )
+        return found.filter(({ draftId }) => own.has(draftId))
+      },
+      async damaged() {
+        const found = await drafts.damaged()
+        const own = await programDrafts(db, agentId, found)
+        return found.filter((draftId) => own.has(draftId))
+      },
       findSent: (draftId) => drafts.findSent(draftId),
-      discard: (draftId) => drafts.discard(draftId),
+      async discard(draftId) {
+        await requireProgramDraft(db, agentId, draftId)
+        await drafts.discard(draftId)
+      },
       async evaluate(draftId, options) {
+        await requireProgramDraft(db, agentId, draftId)
         const evaluated = await drafts.evaluate(draftId, options)
         const { packageId, threadId } = evaluated.draft
         await db.begin((tx) =>
@@ -62,6 +93,7 @@ export function hostedMcpAgent(
         return evaluated
       },
       async send(draftId, options) {
+        await requireProgramDraft(db, agentId, draftId)
         const draft = await drafts.get(draftId)
         const sent = await drafts.send(draftId, options)
         await keepSent({ db, contents }, agentId, draft)

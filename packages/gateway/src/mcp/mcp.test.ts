@@ -6,6 +6,8 @@ import { connected, textOf, wrapped } from '../../../mcp/src/clients.fixture.ts'
 import { StreamableHTTPClientTransport } from '../../../mcp/src/official-client.fixture.ts'
 import { MAXIMUM_MESSAGE_BYTES } from '../../../mcp/src/mcp-limits.ts'
 import { reasoning } from '../api/api.fixture.ts'
+import { openedContent } from '../api/opened-content.ts'
+import { recordAuthor } from '../approvals/draft-authors.ts'
 import { listAccess } from '../content/access-record.ts'
 import { putPolicy } from '../policies/agent-policies.ts'
 import { contentFor, SKILL, startCompanies } from '../startup/two-instances.fixture.ts'
@@ -173,7 +175,12 @@ test('a package is not given to a model if a received policy of its sender forbi
   )
   assert.deepEqual(await listAccess(db, seats, forbidden), [])
   const reader = { kind: 'system', id: 'erp', purpose: 'test' } as const
-  assert.ok(await gateway.contents.read(reader, seats, forbidden))
+  const content = await gateway.contents.read(reader, seats, forbidden)
+  assert.ok(content !== undefined && content !== 'gone')
+  assert.deepEqual(openedContent(content).provenance.model_use, {
+    allowed_for_training: false,
+    allowed_for_runtime_reasoning: false,
+  })
   const read = await model.result<{ untrusted: { boundaries: { model_use: object } } }>('read_package', {
     package_id: allowed,
   })
@@ -273,6 +280,20 @@ test('a model of one agent reads, revokes and answers nothing of another agent o
     path: { package_id: out.packageId },
   })
   assert.notEqual(state, 'revoked')
+})
+
+test('a model neither reads nor discards a draft that a person wrote', async () => {
+  const hosted = gateway.agents.find(seats)
+  assert.ok(hosted)
+  const to = { organizationId: 'org_partner', agentId: 'agent_partner' }
+  const { draftId } = await hosted.drafts.create(contentFor(hosted.agent, to, 'a person wrote this'))
+  await recordAuthor(db, { agentId: seats, draftId, author: { kind: 'person', id: 'person_1' } })
+  await using model = await clientWith(MAY_ALL)
+  for (const tool of ['check_draft', 'discard_draft', 'send_draft'])
+    assert.match(await model.failure(tool, { draft_id: draftId }), /draft_missing/u, tool)
+  const { drafts } = await model.result<{ drafts: { draft_id: string }[] }>('list_drafts')
+  assert.ok(!drafts.some(({ draft_id }) => draft_id === draftId))
+  assert.equal((await hosted.drafts.get(draftId)).draftId, draftId)
 })
 
 test('a foreign origin and too large a body are refused; there is no session to take over', async () => {

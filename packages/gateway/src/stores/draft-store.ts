@@ -174,6 +174,17 @@ export async function insertDrafts(
 
 const contextOf = (agentId: string, draftId: string) => `draft/${agentId}/${draftId}`
 
+/** Deletes open drafts with their data keys. The caller holds the lock of the drafts of the agent. */
+export async function deleteDrafts(
+  tx: Transaction,
+  agentId: string,
+  draftIds: readonly string[],
+): Promise<void> {
+  await tx`
+    delete from agent_draft
+    where agent_id = ${agentId} and draft_id = any(${[...draftIds]}) and sent_at is null`
+}
+
 interface WrappedDraftsRow {
   readonly agent_id: string
   readonly draft_id: string

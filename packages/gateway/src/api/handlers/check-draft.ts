@@ -1,12 +1,15 @@
 import { toShownDraft } from '@agent-exchange/mcp'
 import type { CheckResult } from '@agent-exchange/sdk'
+import { requireProgramDraft } from '../../systems/program-drafts.ts'
 import { agentOf, type Handler } from '../call.ts'
 
 const SHOWN_FAILURES = 20
 
 export const checkDraft: Handler<'checkDraft'> = async (call) => {
-  const { drafts } = agentOf(call)
-  const evaluated = await drafts.evaluate(call.path['draft_id'] ?? '', { signal: call.signal })
+  const { agentId, drafts } = agentOf(call)
+  const draftId = call.path['draft_id'] ?? ''
+  await requireProgramDraft(call.parts.db, agentId, draftId)
+  const evaluated = await drafts.evaluate(draftId, { signal: call.signal })
   return {
     body: {
       draft: toShownDraft(evaluated.draft),
