@@ -1,6 +1,6 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
-import ipaddr from 'ipaddr.js'
+import { limitedAddress } from '@agent-exchange/protocol/limited-address'
 import { createConnectionQueue, type ConnectionQueue, type ConnectionPriority } from './connection-queue.ts'
 
 export interface ConnectionRules {
@@ -131,13 +131,4 @@ function nameOf({ remoteAddress, remotePort, localAddress }: Socket): string {
 /** The address by which a peer is limited. A proxy has none: it carries the requests of many. */
 export function limitedPeer({ remoteAddress }: Socket, { isProxy }: ConnectionRules): string | undefined {
   return isProxy(remoteAddress) ? undefined : limitedAddress(remoteAddress)
-}
-
-const NETWORK_PARTS = 4
-
-/** IPv6 addresses are limited by /64, because one host usually controls the whole prefix. */
-export function limitedAddress(address = ''): string {
-  if (!ipaddr.isValid(address)) return address
-  const parsed = ipaddr.process(address)
-  return parsed instanceof ipaddr.IPv6 ? parsed.parts.slice(0, NETWORK_PARTS).join(':') : parsed.toString()
 }

@@ -1,6 +1,7 @@
 import { progression, type PackageState, type TransportMode } from '@agent-exchange/protocol'
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { Database } from '@agent-exchange/database'
+import { createPoolMetrics } from '@agent-exchange/server/pool-metrics'
 import type { QueueName } from '../kernel/queue-name.ts'
 import type { MutationPipeline } from '../kernel/mutation-pipeline.ts'
 
@@ -41,23 +42,10 @@ export function createWriteMetrics(registry: Registry, db: Pick<Database, 'pools
         for (const [labels, value] of read()) this.set(labels, value)
       },
     })
-  const pools = () => Object.entries(db.pools())
   gauge('aex_write_queue_depth', 'Calls that wait for a transaction, by queue', ['queue'], () =>
     [...(watched?.depths() ?? [])].map(([queue, depth]): Sample => [{ queue }, depth]),
   )
-  gauge(
-    'aex_database_connections',
-    'Connections to the database by pool and state: in_use, idle',
-    ['pool', 'state'],
-    () =>
-      pools().flatMap(([pool, { inUse, idle }]): Sample[] => [
-        [{ pool, state: 'in_use' }, inUse],
-        [{ pool, state: 'idle' }, idle],
-      ]),
-  )
-  gauge('aex_database_waiting', 'Callers that wait for a connection to the database, by pool', ['pool'], () =>
-    pools().map(([pool, { waiting }]): Sample => [{ pool }, waiting]),
-  )
+  createPoolMetrics(registry, db)
   return {
     onPackageState: (state: PackageState, mode: TransportMode) => states.inc({ state, mode }),
     onBatch: (queue: QueueName, size: number) => sizes.observe({ queue }, size),
