@@ -38,6 +38,22 @@ test('metrics show what waits, what is late and what forked, until it ends', asy
   assert.deepEqual([...(await database.db`select package_id from response_deadline`)], [])
 })
 
+test('an answered deadline is forgotten, and unsent packages are found by an index', async () => {
+  await using database = await gatewayDatabase()
+  const agent = await agentInTrouble(database)
+  await forgetDeadlines(database.db, new Date(NOW))
+  assert.equal((await database.db`select package_id from response_deadline`).length, 1)
+  await answerOld(database, agent)
+  await forgetDeadlines(database.db, new Date(NOW))
+  assert.deepEqual([...(await database.db`select package_id from response_deadline`)], [])
+  const plan = await database.db.begin(async (tx) => {
+    await tx`set local enable_seqscan = off`
+    return tx`
+      explain select agent_id, count(*) from agent_outbox where state not in ('accepted', 'refused') group by agent_id`
+  })
+  assert.match(JSON.stringify(plan), /agent_outbox_unsent/u)
+})
+
 test('docs/gateway.md lists the metrics of the gateway with their labels', async () => {
   await using database = await gatewayDatabase()
   const { registry } = createGatewayMetrics({ db: database.db, now: () => new Date(NOW) })

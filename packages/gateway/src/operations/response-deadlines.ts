@@ -64,11 +64,17 @@ export async function listDeadlines(db: Queries, agentId: string): Promise<reado
     order by due_at, package_id limit ${MAXIMUM_LISTED}`
 }
 
-/** A deadline is part of the content, and goes with it. */
+/**
+ * A deadline is part of the content, and goes with it. One that was answered goes too: metrics read all that are left.
+ */
 export async function forgetDeadlines(db: Database, now: Date): Promise<void> {
   const reportedSince = new Date(now.getTime() - DEADLINE_REPORTED_SECONDS * 1_000).toISOString()
   await db`
     delete from response_deadline where due_at <= ${reportedSince} or exists (
       select 1 from content where content.agent_id = response_deadline.agent_id
-        and content.package_id = response_deadline.package_id and deleted_at is not null)`
+        and content.package_id = response_deadline.package_id and deleted_at is not null)
+    or exists (
+      select 1 from content where content.agent_id = response_deadline.agent_id
+        and content.thread_id = response_deadline.thread_id and direction = 'sent'
+        and stored_at >= received_at)`
 }
