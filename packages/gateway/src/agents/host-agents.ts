@@ -1,10 +1,12 @@
-import type { Database } from '@agent-exchange/database'
+import type { Database, Transaction } from '@agent-exchange/database'
 import type { ReceiveLimits, Receiver, ReceiverReport } from '@agent-exchange/sdk'
 import { monitorLog } from '@agent-exchange/sdk/internal'
 import { holdLock } from '@agent-exchange/server/session-lock'
 import type { PeriodicTask } from '@agent-exchange/server/periodic'
+import { withinTime } from '@agent-exchange/server/within-time'
 import type { Logger } from 'pino'
 import type { ContentStore } from '../content/content-store.ts'
+import { traced, type WorkSpans } from '../operations/traced-work.ts'
 import { lockNumber } from '../stores/agent-lock.ts'
 import { openPostgresMonitorState } from '../stores/agent-states.ts'
 import { EVENT_CHANNEL, openPostgresInbox } from '../stores/inbox.ts'
@@ -17,6 +19,10 @@ import { receivePackage } from './receive-package.ts'
 const REFRESH_SECONDS = 2
 const RESUME_SECONDS = 30
 const MONITOR_SECONDS = 300
+/** An agent that could not be opened is tried again after this time, or when its settings change. */
+const REOPEN_MS = 30_000
+/** A change of agents waits no longer for one that hangs, and goes on without it. */
+const CHANGE_LIMIT_MS = 10_000
 const OUTBOX_KEPT_MS = 30 * 86_400_000
 
 export interface HostingOptions extends AgentDependencies {
@@ -27,6 +33,7 @@ export interface HostingOptions extends AgentDependencies {
   /** Base URL of the webhook listener. Undefined: the agents poll. */
   readonly webhookUrl?: string
   readonly limits?: Partial<ReceiveLimits>
+  readonly tracing?: WorkSpans
   readonly onReport?: (agentId: string, report: ReceiverReport) => void
   readonly onLogFinding?: (agentId: string, kind: string) => void
 }
@@ -50,21 +57,38 @@ export interface AgentHosting extends HostedAgents, AsyncDisposable {
  * after its end: it polls, handles events, resumes the outbox and monitors the log.
  */
 export async function hostAgents(options: HostingOptions): Promise<AgentHosting> {
-  const { db, sessions, contents, log, now, webhookUrl, limits } = options
+  const { db, sessions, contents, log, now, webhookUrl, limits, tracing } = options
   const running = new Map<string, Running>()
+  const opening = new Map<string, Promise<void>>()
+  const refused = new Map<string, { readonly access: string; readonly until: number }>()
   let isLeading = false
   let changing: Promise<void> = Promise.resolve()
 
   async function open(registered: RegisteredAgent): Promise<Running> {
     const { agentId } = registered
     const hosted = await openHostedAgent(options, registered)
-    const receiver = hosted.agent.onPackage(receivePackage(hosted, contents, now), {
+    const receive = receivePackage(hosted, contents, now)
+    const receiver = hosted.agent.onPackage((received) => tracedStore(receive, received), {
       inbox: openPostgresInbox(db, agentId, { isAlone: () => isLeading }),
       onReport: (report) => onReport(agentId, report),
       ...(webhookUrl !== undefined && { publicUrl: webhookAddress(webhookUrl, agentId) }),
       ...(limits && { limits }),
     })
-    return { ...hosted, receiver, access: accessOf(registered) }
+    const drafts = {
+      ...hosted.drafts,
+      send: (...given: Parameters<typeof hosted.drafts.send>) =>
+        traced(tracing, 'send package', () => hosted.drafts.send(...given)),
+    }
+    return { ...hosted, drafts, receiver, access: accessOf(registered) }
+  }
+
+  /** The span is that of storing what was opened. */
+  async function tracedStore(
+    receive: ReturnType<typeof receivePackage>,
+    received: Parameters<ReturnType<typeof receivePackage>>[0],
+  ) {
+    const store = await receive(received)
+    return store && ((tx: Transaction) => traced(tracing, 'receive package', async () => store(tx)))
   }
 
   function onReport(agentId: string, report: ReceiverReport): void {
@@ -73,16 +97,51 @@ export async function hostAgents(options: HostingOptions): Promise<AgentHosting>
     options.onReport?.(agentId, report)
   }
 
+  /** One that does not open is reported and tried again; the others run. */
+  function opened(registered: RegisteredAgent): Promise<void> {
+    const { agentId } = registered
+    const known = opening.get(agentId)
+    if (known) return known
+    const access = accessOf(registered)
+    const last = refused.get(agentId)
+    if (last?.access === access && last.until > performance.now()) return Promise.resolve()
+    const work = reopen(registered)
+      .then(() => void refused.delete(agentId))
+      .catch((error: unknown) => {
+        refused.set(agentId, { access, until: performance.now() + REOPEN_MS })
+        log.error(
+          { agent: agentId, error: codeOf(error) },
+          'the agent could not be opened, and is tried again',
+        )
+      })
+      .finally(() => opening.delete(agentId))
+    opening.set(agentId, work)
+    return work
+  }
+
+  async function reopen(registered: RegisteredAgent): Promise<void> {
+    const { agentId } = registered
+    await running.get(agentId)?.receiver.stop()
+    running.set(agentId, await open(registered))
+    log.info({ agent: agentId }, 'agent opened')
+  }
+
   async function refresh(): Promise<void> {
     const listed = (await listAgents(db)).filter(({ clientId }) => clientId !== '')
-    for (const registered of listed) {
-      const known = running.get(registered.agentId)
-      if (known?.access === accessOf(registered)) continue
-      await known?.receiver.stop()
-      running.set(registered.agentId, await open(registered))
-      log.info({ agent: registered.agentId }, 'agent opened')
-    }
-    if (isLeading) await Promise.all([...running.values()].map(startOne))
+    const changed = listed.filter((each) => running.get(each.agentId)?.access !== accessOf(each))
+    await withinTime(Promise.all(changed.map(opened)), CHANGE_LIMIT_MS)
+    if (isLeading) await withinTime(Promise.all(all().map(startIfLeading)), CHANGE_LIMIT_MS)
+  }
+
+  async function startIfLeading(agent: Running): Promise<void> {
+    await startOne(agent).catch((error: unknown) =>
+      log.warn(
+        { agent: agent.agentId, error: codeOf(error) },
+        'the agent could not be started, and is tried again',
+      ),
+    )
+    // The lock may have been lost meanwhile.
+    if (!isLeading) await agent.receiver.stop()
   }
 
   async function startOne({ agentId, receiver }: Running): Promise<void> {
@@ -96,6 +155,7 @@ export async function hostAgents(options: HostingOptions): Promise<AgentHosting>
   }
 
   const all = () => [...running.values()]
+  const stopAll = () => Promise.all(all().map(({ receiver }) => receiver.stop()))
   /** One change after the other: a lock that flickers never leaves a receiver running. */
   const inTurn = (work: () => Promise<unknown>) =>
     (changing = changing
@@ -106,7 +166,9 @@ export async function hostAgents(options: HostingOptions): Promise<AgentHosting>
   const leader = holdLock(sessions, lockNumber('leader'), (isHeld) => {
     isLeading = isHeld
     log.info({ leading: isHeld }, isHeld ? 'this instance leads' : 'this instance no longer leads')
-    void inTurn(isHeld ? refresh : () => Promise.all(all().map(({ receiver }) => receiver.stop())))
+    void inTurn(isHeld ? refresh : stopAll)
+    // At once, whatever change is under way.
+    if (!isHeld) void stopAll().catch(() => undefined)
   })
   await inTurn(refresh)
   await sessions.listen(
@@ -156,7 +218,8 @@ export async function hostAgents(options: HostingOptions): Promise<AgentHosting>
       },
     ],
     async [Symbol.asyncDispose]() {
-      await inTurn(() => Promise.all(all().map(({ receiver }) => receiver.stop())))
+      isLeading = false
+      await stopAll()
     },
   }
 }

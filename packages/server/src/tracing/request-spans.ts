@@ -27,6 +27,20 @@ export function createRequestSpans(tracer: Tracer) {
       return { span, traceparent: traceparentOf(span.spanContext()) }
     },
 
+    /** Work that no request began, such as a push. `name` is of a closed list; so is `error` of `end`. */
+    startWork(name: string): { readonly end: (error?: string) => void } {
+      const span = tracer.startSpan(name, { kind: SpanKind.INTERNAL }, ROOT_CONTEXT)
+      return {
+        end(error) {
+          if (error !== undefined) {
+            span.setAttribute('error.type', error)
+            span.setStatus({ code: SpanStatusCode.ERROR })
+          }
+          span.end()
+        },
+      }
+    },
+
     /** `problem` is the code of the answer's problem document. */
     endRequest({ span }: RequestSpan, status: number, problem: string | undefined): void {
       span.setAttribute('http.response.status_code', status)
