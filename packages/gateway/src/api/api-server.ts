@@ -3,6 +3,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { canonicalize } from '@agent-exchange/crypto'
 import { MEDIA_TYPE } from '@agent-exchange/protocol'
 import type { RequestSpans } from '@agent-exchange/server/tracing'
+import type { Answered } from '../operations/gateway-metrics.ts'
 import { GatewayProblem } from '../problems.ts'
 import type { CallLimits } from '../systems/call-limits.ts'
 import type { IdentifyCaller } from '../systems/identify-caller.ts'
@@ -16,6 +17,7 @@ import {
   REQUEST_TIMEOUT_MS,
 } from './api-limits.ts'
 import { agentOf, type Answer, type ApiParts, type Call } from './call.ts'
+import type { DelayRefusals } from './delay-refusals.ts'
 import { handlers } from './handlers/index.ts'
 import { readIdempotencyKey, runOnce } from './idempotent-requests.ts'
 import { gatewayOpenApi } from './openapi.ts'
@@ -25,7 +27,7 @@ import {
   type GatewayOperation,
   type GatewayOperationId,
 } from './operations.ts'
-import { correlationIdOf, sendProblem } from './problem-replies.ts'
+import { correlationIdOf, problemOf, sendProblem } from './problem-replies.ts'
 import { readBody, readQuery } from './request-input.ts'
 import { onceClosed, onResponseEnd } from './response-end.ts'
 import { traceRequests } from './trace-requests.ts'
@@ -34,9 +36,11 @@ export interface ApiServerSettings {
   readonly parts: ApiParts
   readonly identify: IdentifyCaller
   readonly limits: CallLimits
+  readonly delayRefusal: DelayRefusals
   /** Where systems reach the gateway. */
   readonly publicUrl: string
   readonly log: { info(fields: object, message: string): void; error(fields: object, message: string): void }
+  readonly onAnswer?: ((answered: Answered) => void) | undefined
   /** One span for each request. Undefined: tracing is off. */
   readonly tracing?: RequestSpans | undefined
   /** The pages for people, at every address that is not one of the API. */
@@ -63,7 +67,10 @@ export function createApiServer(settings: ApiServerSettings): FastifyInstance {
   app.server.maxConnections = MAXIMUM_CONNECTIONS
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(MEDIA_TYPE.json, { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
-  app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, replies))
+  app.setErrorHandler(async (error, request, reply) => {
+    await settings.delayRefusal(error, request, reply)
+    return sendProblem(error, request, reply, replies)
+  })
   app.setNotFoundHandler((request, reply) =>
     sendProblem(new GatewayProblem('resource_not_found'), request, reply, replies),
   )
@@ -72,7 +79,9 @@ export function createApiServer(settings: ApiServerSettings): FastifyInstance {
     const milliseconds = Math.round(elapsedTime * 10) / 10
     // The path template: ids are in the record of accesses.
     const route = request.routeOptions.url ?? 'unknown'
-    log.info({ method: request.method, route, status, milliseconds }, 'request')
+    const { method } = request
+    log.info({ method, route, status, milliseconds }, 'request')
+    settings.onAnswer?.({ method, route, status, milliseconds: elapsedTime, problem: problemOf(request) })
   })
   endAfterDraining(app)
   const description = JSON.stringify(gatewayOpenApi(publicUrl))

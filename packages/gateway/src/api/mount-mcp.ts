@@ -13,6 +13,7 @@ import { createCallLimits } from '../systems/call-limits.ts'
 import { identifyByToken } from '../systems/identify-caller.ts'
 import { may, type Caller } from '../systems/verbs.ts'
 import type { ApiServerSettings } from './api-server.ts'
+import { createRefusalDelay } from './delay-refusals.ts'
 import { sendProblem } from './problem-replies.ts'
 import { onceClosed } from './response-end.ts'
 
@@ -38,6 +39,7 @@ export function mountMcp(app: FastifyInstance, settings: McpSettings): AsyncDisp
   })
   const budgetOf = clientBudgets(() => clock.monotonicMilliseconds())
   const requests = answerRequests()
+  const delayRefusal = createRefusalDelay(() => clock.monotonicMilliseconds())
   const callers = new WeakMap<FastifyRequest, Caller>()
 
   /** Before the body is read. */
@@ -88,9 +90,10 @@ export function mountMcp(app: FastifyInstance, settings: McpSettings): AsyncDisp
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', (_request, _payload, parsed) => parsed(null))
     const resourceMetadata = metadataUrl(publicUrl)
-    scope.setErrorHandler((error, request, reply) =>
-      sendProblem(error, request, reply, { publicUrl, log, resourceMetadata }),
-    )
+    scope.setErrorHandler(async (error, request, reply) => {
+      await delayRefusal(error, request, reply)
+      return sendProblem(error, request, reply, { publicUrl, log, resourceMetadata })
+    })
     for (const url of [MCP_PATH, `${MCP_PATH}/:agent_id`])
       scope.route({ method: ['GET', 'POST', 'DELETE'], url, onRequest: admit, handler: answer })
     done()

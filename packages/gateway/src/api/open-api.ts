@@ -8,23 +8,27 @@ import { deleteFinishedItems } from '../inbox/inbox-items.ts'
 import { openLeaseWaiters } from '../inbox/lease-waiters.ts'
 import type { SecretWrap } from '../push/push-endpoints.ts'
 import type { PushSettings } from '../push/push-sender.ts'
-import { startPushWorker } from '../push/push-worker.ts'
+import { startPushWorker, type PushWorkerSettings } from '../push/push-worker.ts'
 import type { TokenSource } from '../systems/access-tokens.ts'
 import { createCallLimits } from '../systems/call-limits.ts'
 import { identifyCallers } from '../systems/identify-caller.ts'
 import { rememberLastUse } from '../systems/last-use.ts'
 import { deleteOldProgramDrafts } from '../systems/program-drafts.ts'
 import { createApiServer, type ApiServerSettings } from './api-server.ts'
+import { createRefusalDelay } from './delay-refusals.ts'
 import { deleteOldRequests } from './idempotent-requests.ts'
 
 export interface ApiSettings extends Pick<
   ApiServerSettings,
-  'publicUrl' | 'log' | 'listener' | 'tracing' | 'desk'
+  'publicUrl' | 'log' | 'listener' | 'tracing' | 'desk' | 'onAnswer'
 > {
   readonly db: Database
   readonly agents: HostedAgents
   readonly contents: ContentStore
   readonly clock: Clock
+  readonly onPush?: PushWorkerSettings['onPush']
+  /** Counts what periodic tasks delete. */
+  readonly counted?: (what: 'items' | 'drafts' | 'answers', task: PeriodicTask) => PeriodicTask
   /** Pushes items to endpoints of systems. Without it, systems only take them. */
   readonly push?: (PushSettings & { readonly box: SecretWrap }) | undefined
   /** The company's identity provider, with the audience of tokens for the API. */
@@ -44,6 +48,7 @@ const HOUR_SECONDS = 3_600
 /** The API for the company's systems with everything that it keeps. */
 export async function openApi(settings: ApiSettings): Promise<GatewayApi> {
   const { db, agents, contents, clock, tokens, push, publicUrl, log, listener, tracing, desk } = settings
+  const { counted = (_what: string, task: PeriodicTask) => task } = settings
   const now = () => new Date(clock.now())
   const leases = await openLeaseWaiters(db)
   const lastUse = rememberLastUse(db)
@@ -51,32 +56,42 @@ export async function openApi(settings: ApiSettings): Promise<GatewayApi> {
     parts: { db, agents, contents, leases, now },
     identify: identifyCallers(db, { lastUse, tokens: tokens && { ...tokens, kind: 'system', now } }),
     limits: createCallLimits(() => clock.monotonicMilliseconds()),
+    delayRefusal: createRefusalDelay(() => clock.monotonicMilliseconds()),
     publicUrl,
     log,
     desk,
     ...(listener && { listener }),
     ...(tracing && { tracing }),
+    onAnswer: settings.onAnswer,
   })
-  const pushing = push && startPushWorker({ ...push, db, leases, contents, now, log })
+  const pushing =
+    push &&
+    startPushWorker({
+      ...push,
+      db,
+      leases,
+      contents,
+      now,
+      log,
+      ...(tracing && { tracing }),
+      ...(settings.onPush && { onPush: settings.onPush }),
+    })
   return {
     app,
     tasks: [
       { name: 'record the last use of API keys', everySeconds: MINUTE_SECONDS, run: () => lastUse.write() },
-      {
-        name: 'delete finished inbox items',
-        everySeconds: HOUR_SECONDS,
-        run: (signal) => deleteFinishedItems(db, signal),
-      },
-      {
-        name: 'delete old answers',
-        everySeconds: HOUR_SECONDS,
-        run: (signal) => deleteOldRequests(db, signal),
-      },
-      {
-        name: 'delete old drafts of systems',
-        everySeconds: HOUR_SECONDS,
-        run: () => deleteOldProgramDrafts(db, now()),
-      },
+      counted(
+        'items',
+        hourly('delete finished inbox items', (signal) => deleteFinishedItems(db, signal)),
+      ),
+      counted(
+        'answers',
+        hourly('delete old answers', (signal) => deleteOldRequests(db, signal)),
+      ),
+      counted(
+        'drafts',
+        hourly('delete old drafts of systems', () => deleteOldProgramDrafts(db, now())),
+      ),
     ],
     async [Symbol.asyncDispose]() {
       // Requests that wait get an empty answer, so that the listener can close.
@@ -87,3 +102,9 @@ export async function openApi(settings: ApiSettings): Promise<GatewayApi> {
     },
   }
 }
+
+const hourly = (name: string, run: PeriodicTask['run']): PeriodicTask => ({
+  name,
+  everySeconds: HOUR_SECONDS,
+  run,
+})

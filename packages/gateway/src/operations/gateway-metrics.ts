@@ -1,11 +1,24 @@
 import type { Database } from '@agent-exchange/database'
 import type { ReceiverReport } from '@agent-exchange/sdk'
 import type { PeriodicTask } from '@agent-exchange/server/periodic'
-import { Counter, Gauge, Registry, collectDefaultMetrics } from 'prom-client'
+import { createPoolMetrics } from '@agent-exchange/server/pool-metrics'
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
 import type { KeyEnd } from './key-ends.ts'
 import { openDeadlines } from './response-deadlines.ts'
 
 const EVERY_SECONDS = 15
+/** Requests for items wait for up to 30 seconds. */
+const REQUEST_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+const DELETED = ['content', 'items', 'drafts', 'answers'] as const
+
+export interface Answered {
+  readonly method: string
+  /** The template: ids are in no label. */
+  readonly route: string
+  readonly status: number
+  readonly milliseconds: number
+  readonly problem: string | undefined
+}
 
 interface MetricSources {
   readonly db: Database
@@ -62,6 +75,36 @@ export function createGatewayMetrics({ db, now }: MetricSources) {
     registers,
   })
 
+  const requests = new Histogram({
+    name: 'aex_gateway_request_seconds',
+    help: 'Time to answer requests, by route; status 499: the caller went away',
+    labelNames: ['method', 'route', 'status'],
+    buckets: REQUEST_SECONDS,
+    registers,
+  })
+  const problems = new Counter({
+    name: 'aex_gateway_problems_total',
+    help: 'Problems answered by the API and the MCP server',
+    labelNames: ['code'],
+    registers,
+  })
+  const pushes = new Counter({
+    name: 'aex_gateway_pushes_total',
+    help: 'Pushes of items to systems: accepted, failed',
+    labelNames: ['result'],
+    registers,
+  })
+  const deletions = new Counter({
+    name: 'aex_gateway_deleted_total',
+    help: 'Rows that this instance deleted on time: content, inbox items, drafts, answers',
+    labelNames: ['what'],
+    registers,
+  })
+  // A counter that begins at 0 shows its first event as an increase.
+  for (const result of ['accepted', 'failed']) pushes.inc({ result }, 0)
+  for (const what of DELETED) deletions.inc({ what }, 0)
+  createPoolMetrics(registry, db)
+
   async function collect(): Promise<void> {
     const at = now()
     const waiting = await db<{ agent_id: string; state: string; count: number }[]>`
@@ -114,6 +157,20 @@ export function createGatewayMetrics({ db, now }: MetricSources) {
     },
     /** Since the start of the process. */
     logFindings: () => [...found.values()],
+    onAnswer({ method, route, status, milliseconds, problem }: Answered): void {
+      requests.observe({ method, route, status: String(status) }, milliseconds / 1_000)
+      if (problem !== undefined) problems.inc({ code: problem })
+    },
+    onPush: (result: 'accepted' | 'failed') => pushes.inc({ result }),
+    /** The task, whose result is how many rows it deleted. */
+    counted: (what: (typeof DELETED)[number], task: PeriodicTask): PeriodicTask => ({
+      ...task,
+      async run(signal) {
+        const count = await task.run(signal)
+        if (typeof count === 'number') deletions.inc({ what }, count)
+        return count
+      },
+    }),
     onMail: (result: 'sent' | 'failed') => mails.inc({ result }),
     onReport: (agentId: string, { kind }: ReceiverReport) => reports.inc({ agent: agentId, kind }),
     task: {

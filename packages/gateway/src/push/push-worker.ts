@@ -4,9 +4,10 @@ import { provenanceOf } from '../content/provenance.ts'
 import type { ContentStore } from '../content/content-store.ts'
 import { failItem, finishItem, type LeasedItem } from '../inbox/inbox-items.ts'
 import type { LeaseWaiters } from '../inbox/lease-waiters.ts'
+import { traced, type WorkSpans } from '../operations/traced-work.ts'
 import { listPushEndpoints, type PushEndpoint, type SecretWrap } from './push-endpoints.ts'
 import { PAUSE_MS, VISIBILITY_SECONDS, WAIT_SECONDS } from './push-limits.ts'
-import { createPushSender, type PushSettings } from './push-sender.ts'
+import { createPushSender, type PushResult, type PushSettings } from './push-sender.ts'
 import { createPushSlots } from './push-slots.ts'
 import { webhookHeaders } from './standard-webhook.ts'
 
@@ -16,6 +17,8 @@ export interface PushWorkerSettings extends PushSettings {
   readonly contents: ContentStore
   readonly box: SecretWrap
   readonly now: () => Date
+  readonly tracing?: WorkSpans
+  readonly onPush?: (outcome: PushResult['outcome']) => void
   readonly log: { error(fields: object, message: string): void }
 }
 
@@ -24,7 +27,7 @@ export interface PushWorkerSettings extends PushSettings {
  * done, anything else a failure with its pause, and several instances compete. Endpoints do not wait for each other.
  */
 export function startPushWorker(settings: PushWorkerSettings): AsyncDisposable {
-  const { db, leases, box, log } = settings
+  const { db, leases, box, log, tracing } = settings
   const sender = createPushSender(settings)
   const stopped = new AbortController()
   const slots = createPushSlots()
@@ -60,7 +63,8 @@ export function startPushWorker(settings: PushWorkerSettings): AsyncDisposable {
     try {
       const body = await bodyOf(settings, item, endpoint)
       const headers = webhookHeaders({ id: item.itemId, at: settings.now(), body }, endpoint.secret)
-      const result = await sender.send(endpoint.url, headers, body)
+      const result = await traced(tracing, 'push item', () => sender.send(endpoint.url, headers, body))
+      settings.onPush?.(result.outcome)
       if (result.outcome === 'accepted') await finishItem(db, lease)
       else await failItem(db, lease, result.reason)
       return result.outcome === 'accepted'

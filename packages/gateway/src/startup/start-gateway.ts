@@ -79,6 +79,7 @@ export async function startGateway(
   const keyModule =
     config.keyModule &&
     cleanup.use(openModule({ ...config.keyModule, ...createKeyModuleMetrics(metrics.registry) }))
+  const tracing = await openRequestSpans(config.tracing, { log, metrics: metrics.registry }, cleanup)
   const agents = cleanup.use(
     await hostAgents({
       db,
@@ -88,6 +89,7 @@ export async function startGateway(
       log,
       now: () => new Date(clock.now()),
       publicUrl: config.publicUrl,
+      tracing,
       onReport: metrics.onReport,
       onLogFinding: metrics.onLogFinding,
       ...(config.webhookUrl !== undefined && { webhookUrl: config.webhookUrl }),
@@ -117,7 +119,6 @@ export async function startGateway(
     },
   }
   const { host, port, webhookPort, adminPort, publicUrl, tls, tokens, mcp, pushHosts } = config
-  const tracing = await openRequestSpans(config.tracing, { log, metrics: metrics.registry }, cleanup)
   const desk = openDesk({
     db,
     agents,
@@ -141,6 +142,9 @@ export async function startGateway(
       log,
       listener: listenerOptions(tls),
       tracing,
+      onAnswer: metrics.onAnswer,
+      onPush: metrics.onPush,
+      counted: metrics.counted,
       tokens: tokens && { source: issuerKeys(tokens.issuer, clock), audience: tokens.audience },
       push:
         pushHosts.size === 0
@@ -184,7 +188,7 @@ export async function startGateway(
     metrics.task,
     instance.task,
     ...masterKeys.tasks,
-    retentionTask(db, clock),
+    metrics.counted('content', retentionTask(db, clock)),
     ...agents.tasks,
     ...api.tasks,
     ...operations.tasks,
