@@ -190,6 +190,19 @@ test('the data of another agent is not found: by id, by lease, by capsule', asyn
   assert.deepEqual((await api.call(nobody, 'POST', '/inbox/leases', {})).body['leases'], [])
 })
 
+test('the reason of a failed item is shown to systems and not readable in the database', async () => {
+  const { packageId } = await addItem(api.db, { agentId: 'agent_bolt' })
+  await api.db`update inbox_item set attempts = 7 where package_id = ${packageId}`
+  const [lease] = (await api.call(key, 'POST', '/inbox/leases', { agent_id: 'agent_bolt' })).body['leases']
+  const reason = 'row 7 says canary-umbra'
+  const path = `/inbox/leases/${lease.item_id}/failed`
+  const failed = await api.call(key, 'POST', path, { lease_token: lease.lease_token, reason })
+  assert.equal(failed.status, 200, JSON.stringify(failed.body))
+  const { body } = await api.call(key, 'GET', '/inbox/set-aside')
+  assert.ok(body['items'].some((item: { failure: string }) => item.failure === reason))
+  assert.ok(!JSON.stringify(await api.db`select t::text from inbox_item t`).includes('canary-umbra'))
+})
+
 test('a package that its recipient has not opened can be revoked', async () => {
   const draftId = await drafted('Wrong.')
   const { body } = await api.call(key, 'POST', `${ACME}/drafts/${draftId}/send`, {}, once())

@@ -11,7 +11,7 @@ import { QUICK_LOG, startWorld, type World } from '@agent-exchange/testkit'
 import type { HostedAgent } from '../agents/hosted-agent.ts'
 import { startIdentityProvider } from '../mcp/identity-provider.fixture.ts'
 import { putPolicy } from '../policies/agent-policies.ts'
-import { gatewayDatabase } from '../stores/gateway-database.fixture.ts'
+import { gatewayDatabase, testBox } from '../stores/gateway-database.fixture.ts'
 import { addSystem } from '../systems/api-keys.ts'
 import { VERBS, type Verb } from '../systems/verbs.ts'
 import { openApi } from './open-api.ts'
@@ -47,6 +47,7 @@ export async function startApi() {
   const { app, tasks } = stack.use(
     await openApi({
       db,
+      box: testBox(),
       agents: { list: () => hosted, find: (agentId) => hosted.find((each) => each.agentId === agentId) },
       contents,
       clock: systemClock,

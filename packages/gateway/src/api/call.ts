@@ -4,6 +4,7 @@ import type { HostedAgent, HostedAgents } from '../agents/hosted-agent.ts'
 import type { ContentStore, Reader } from '../content/content-store.ts'
 import type { LeaseWaiters } from '../inbox/lease-waiters.ts'
 import { GatewayProblem } from '../problems.ts'
+import type { SecretWrap } from '../push/push-endpoints.ts'
 import { ALL_AGENTS, mayActFor, type Caller } from '../systems/verbs.ts'
 import type { GatewayOperation, GatewayOperationId, gatewayOperations } from './operations.ts'
 
@@ -13,6 +14,8 @@ export interface ApiParts {
   readonly agents: HostedAgents
   readonly contents: ContentStore
   readonly leases: LeaseWaiters
+  /** Encrypts what systems write about items. */
+  readonly box: SecretWrap
   readonly now: () => Date
 }
 

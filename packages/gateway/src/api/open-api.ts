@@ -30,7 +30,8 @@ export interface ApiSettings extends Pick<
   /** Counts what periodic tasks delete. */
   readonly counted?: (what: 'items' | 'drafts' | 'answers', task: PeriodicTask) => PeriodicTask
   /** Pushes items to endpoints of systems. Without it, systems only take them. */
-  readonly push?: (PushSettings & { readonly box: SecretWrap }) | undefined
+  readonly push?: PushSettings | undefined
+  readonly box: SecretWrap
   /** The company's identity provider, with the audience of tokens for the API. */
   readonly tokens?: { readonly source: TokenSource; readonly audience: string } | undefined
 }
@@ -47,13 +48,13 @@ const HOUR_SECONDS = 3_600
 
 /** The API for the company's systems with everything that it keeps. */
 export async function openApi(settings: ApiSettings): Promise<GatewayApi> {
-  const { db, agents, contents, clock, tokens, push, publicUrl, log, listener, tracing, desk } = settings
+  const { db, box, agents, contents, clock, tokens, push, publicUrl, log, listener, tracing, desk } = settings
   const { counted = (_what: string, task: PeriodicTask) => task } = settings
   const now = () => new Date(clock.now())
   const leases = await openLeaseWaiters(db)
   const lastUse = rememberLastUse(db)
   const app = createApiServer({
-    parts: { db, agents, contents, leases, now },
+    parts: { db, box, agents, contents, leases, now },
     identify: identifyCallers(db, { lastUse, tokens: tokens && { ...tokens, kind: 'system', now } }),
     limits: createCallLimits(() => clock.monotonicMilliseconds()),
     delayRefusal: createRefusalDelay(() => clock.monotonicMilliseconds()),
@@ -68,6 +69,7 @@ export async function openApi(settings: ApiSettings): Promise<GatewayApi> {
     push &&
     startPushWorker({
       ...push,
+      box,
       db,
       leases,
       contents,

@@ -6,7 +6,7 @@ import { startCollector } from '@agent-exchange/testkit'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { readGatewayConfig } from '../config/read-config.ts'
-import { gatewayDatabase } from '../stores/gateway-database.fixture.ts'
+import { gatewayDatabase, testBox } from '../stores/gateway-database.fixture.ts'
 import { memoryContents } from './memory-contents.fixture.ts'
 import { openApi } from './open-api.ts'
 
@@ -25,6 +25,7 @@ test('requests of systems are spans of the trace of their caller, by route and p
   await using tracer = await openTracer(config, { log, metrics: new Registry() })
   await using api = await openApi({
     db: database.db,
+    box: testBox(),
     agents: { list: () => [], find: () => undefined },
     contents: memoryContents(),
     clock: systemClock,

@@ -1,6 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import type { Queries, Transaction, Database } from '@agent-exchange/database'
 import { deleteInSteps } from '../stores/delete-in-steps.ts'
+import { hexOf, toLeft, type CountRow, type WrappedRows } from '../stores/wrapped-rows.ts'
 import {
   FINISHED_ITEM_DAYS,
   FINISHED_ITEMS_A_STEP,
@@ -35,8 +36,17 @@ export interface LeasedItem extends InboxItem {
 }
 
 export interface SetAsideItem extends InboxItem {
+  /** The gateway's own words; null if a system gave a reason. */
   readonly failure: string | null
+  /** The reason of a system. */
+  readonly wrappedFailure: Uint8Array | null
 }
+
+/** Why an item failed: words of the gateway, or a reason of a system, which may quote content and is encrypted. */
+export type Failure = string | { readonly wrapped: Uint8Array }
+
+/** For the encryption of reasons. */
+export const failureContext = (itemId: string) => `inbox failure/${itemId}`
 
 /** `missing`: there is no such item among these agents. `stale`: the lease has ended, or another one began. */
 export type LeaseOutcome = 'settled' | 'stale' | 'missing'
@@ -148,7 +158,7 @@ async function setAsideExhausted(db: Database, agentIds: readonly string[]): Pro
       await lockThread(tx, agent_id, thread_id)
       await tx`
         update inbox_item set state = 'set_aside', lease_hash = null, available_at = null,
-          failure = coalesce(failure, ${NO_REASON})
+          failure = case when failure_wrapped is null then coalesce(failure, ${NO_REASON}) end
         where item_id = ${item_id} and state = 'waiting' and available_at <= clock_timestamp()
           and attempts >= ${MAXIMUM_ATTEMPTS}`
       await offerNext(tx, agent_id, thread_id)
@@ -201,18 +211,21 @@ export interface LeaseReference {
 export function finishItem(db: Database, lease: LeaseReference): Promise<LeaseOutcome> {
   return withLease(db, lease, async (tx, { itemId, agentId, threadId }) => {
     await tx`
-      update inbox_item set state = 'done', finished_at = clock_timestamp(), lease_hash = null, available_at = null
+      update inbox_item set state = 'done', finished_at = clock_timestamp(), lease_hash = null, available_at = null,
+        failure_wrapped = null
       where item_id = ${itemId}`
     await offerNext(tx, agentId, threadId)
   })
 }
 
 /** Returns after a pause that doubles each time, or is set aside after the last attempt. */
-export function failItem(db: Database, lease: LeaseReference, reason: string): Promise<LeaseOutcome> {
+export function failItem(db: Database, lease: LeaseReference, reason: Failure): Promise<LeaseOutcome> {
+  const failure = typeof reason === 'string' ? reason : null
+  const wrapped = typeof reason === 'string' ? null : reason.wrapped
   return withLease(db, lease, async (tx, { itemId, agentId, threadId, attempts }) => {
     if (attempts < MAXIMUM_ATTEMPTS) {
       await tx`
-        update inbox_item set lease_hash = null, failure = ${reason},
+        update inbox_item set lease_hash = null, failure = ${failure}, failure_wrapped = ${wrapped},
           available_at = clock_timestamp() + make_interval(secs => ${backoffSeconds(attempts)})
         where item_id = ${itemId}`
       // Requests that wait learn when the item returns.
@@ -220,7 +233,8 @@ export function failItem(db: Database, lease: LeaseReference, reason: string): P
       return
     }
     await tx`
-      update inbox_item set state = 'set_aside', lease_hash = null, available_at = null, failure = ${reason}
+      update inbox_item set state = 'set_aside', lease_hash = null, available_at = null, failure = ${failure},
+        failure_wrapped = ${wrapped}
       where item_id = ${itemId}`
     await offerNext(tx, agentId, threadId)
   })
@@ -261,11 +275,12 @@ export async function listSetAside(
   db: Queries,
   { agentIds, after = '', limit }: { agentIds: readonly string[]; after?: string; limit: number },
 ): Promise<SetAsideItem[]> {
-  const rows = await db<(ItemRow & { failure: string | null })[]>`
-    select item_id, agent_id, package_id, thread_id, sequence, content_type, received_at, attempts, failure
+  const rows = await db<(ItemRow & { failure: string | null; failure_wrapped: Uint8Array | null })[]>`
+    select item_id, agent_id, package_id, thread_id, sequence, content_type, received_at, attempts, failure,
+      failure_wrapped
     from inbox_item where agent_id = any(${[...agentIds]}) and state = 'set_aside' and item_id > ${after}
     order by item_id limit ${limit}`
-  return rows.map((row) => ({ ...toItem(row), failure: row.failure }))
+  return rows.map((row) => ({ ...toItem(row), failure: row.failure, wrappedFailure: row.failure_wrapped }))
 }
 
 /** Items that nobody has settled, in the order of the agent's notifications, and how many there are. */
@@ -289,7 +304,8 @@ export function finishWaiting(db: Database, agentId: string, itemId: string): Pr
     if (!known) return false
     await lockThread(tx, agentId, known.thread_id)
     const { count } = await tx`
-      update inbox_item set state = 'done', finished_at = clock_timestamp(), lease_hash = null, available_at = null
+      update inbox_item set state = 'done', finished_at = clock_timestamp(), lease_hash = null, available_at = null,
+        failure_wrapped = null
       where item_id = ${itemId} and state = 'waiting'
         and (lease_hash is null or available_at <= clock_timestamp())`
     if (count > 0) await offerNext(tx, agentId, known.thread_id)
@@ -325,3 +341,32 @@ export function deleteFinishedItems(db: Queries, signal?: AbortSignal): Promise<
 }
 
 const hashOf = (token: string) => createHash('sha256').update(token).digest()
+
+interface WrappedFailureRow {
+  readonly item_id: string
+  readonly failure_wrapped: Uint8Array
+}
+
+/** Reasons of systems under the master key. */
+export const wrappedFailures: WrappedRows = {
+  what: 'reasons of failed items',
+  left: async (db, marks) =>
+    toLeft(
+      await db<CountRow[]>`
+        select count(*)::integer as count, min(encode(substring(failure_wrapped from 2 for 8), 'hex')) as key_id from inbox_item
+        where failure_wrapped is not null and encode(substring(failure_wrapped from 1 for 9), 'hex') <> all(${hexOf(marks)}::text[])`,
+    ),
+  async rewrap(tx, box, page) {
+    const rows = await tx<WrappedFailureRow[]>`
+      select item_id, failure_wrapped from inbox_item
+      where failure_wrapped is not null and item_id > ${page.after[0]}
+        and encode(substring(failure_wrapped from 1 for 9), 'hex') <> all(${hexOf([box.currentMark()])}::text[])
+      order by item_id limit ${page.limit} for update`
+    for (const { item_id, failure_wrapped } of rows)
+      await tx`
+        update inbox_item set failure_wrapped = ${box.rewrap(failureContext(item_id), failure_wrapped)}
+        where item_id = ${item_id}`
+    const last = rows.at(-1)
+    return { rewrapped: rows.length, last: last && [last.item_id, ''] }
+  },
+}

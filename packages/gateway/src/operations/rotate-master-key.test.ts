@@ -3,6 +3,8 @@ import { after, test } from 'node:test'
 import { exampleObjects } from '@agent-exchange/protocol'
 import { fingerprint } from '@agent-exchange/server/master-key'
 import { openContentStore } from '../content/open-content-store.ts'
+import { addItem } from '../inbox/inbox.fixture.ts'
+import { failureContext } from '../inbox/inbox-items.ts'
 import { addPushEndpoint, listPushEndpoints } from '../push/push-endpoints.ts'
 import { gatewayDatabase } from '../stores/gateway-database.fixture.ts'
 import { openPostgresKeyStore } from '../stores/key-store.ts'
@@ -38,6 +40,10 @@ test('after a rotation that was interrupted and repeated, the new master key alo
     )
   const endpoint = { agentId, url: 'https://erp.example/in', allowedHosts: new Set(['erp.example']) }
   await addPushEndpoint(db, endpoint, before)
+  await addItem(db, { agentId })
+  const [item] = await db<{ item_id: string }[]>`select item_id from inbox_item`
+  const context = failureContext(item?.item_id ?? '')
+  await db`update inbox_item set failure_wrapped = ${before.wrap(context, Buffer.from('why'))}`
   await db`
     insert into draft_decision (agent_id, draft_id, reference, person_id, decision, statement, client_data,
       authenticator_data, signature, passkey_id, public_key, counter_before, signed_in_at, registered_at, origin, rp_id,
@@ -47,7 +53,7 @@ test('after a rotation that was interrupted and repeated, the new master key alo
 
   const both = createSecretBox(() => ({ current: next, previous: former }))
   const left = async () => (await countLeft(db, both)).reduce((sum, { count }) => sum + count, 0)
-  assert.equal(await left(), 5)
+  assert.equal(await left(), 6)
   assert.equal(await missingKeyId(db, [fingerprint(next)]), fingerprint(former))
   await assert.rejects(
     rotateMasterKey(db, both, ({ what }) => {
@@ -55,11 +61,11 @@ test('after a rotation that was interrupted and repeated, the new master key alo
     }),
     /ended here/u,
   )
-  assert.equal(await left(), 2)
+  assert.equal(await left(), 3)
   // Between the two, a process with both keys reads what either wraps.
   const halfway = openContentStore({ db, box: both, clock: { now: () => at } })
   assert.ok(await halfway.read(reader, agentId, 'pkg_1'))
-  assert.equal(await rotateMasterKey(db, both), 2)
+  assert.equal(await rotateMasterKey(db, both), 3)
   assert.equal(await left(), 0)
 
   const box = createSecretBox(() => ({ current: next }))

@@ -1,6 +1,7 @@
 import type { Database, Queries } from '@agent-exchange/database'
 import { wrappedReasons } from '../approvals/decision-rows.ts'
 import { wrappedContents } from '../content/open-content-store.ts'
+import { wrappedFailures } from '../inbox/inbox-items.ts'
 import { wrappedEndpoints } from '../push/push-endpoints.ts'
 import { wrappedDrafts } from '../stores/draft-store.ts'
 import { wrappedKeys } from '../stores/key-store.ts'
@@ -14,6 +15,7 @@ const ALL: readonly WrappedRows[] = [
   wrappedDrafts,
   wrappedReasons,
   wrappedEndpoints,
+  wrappedFailures,
 ]
 
 /** Rows that one transaction rewraps. */

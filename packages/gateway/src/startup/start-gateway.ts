@@ -135,6 +135,7 @@ export async function startGateway(
     await openApi({
       desk,
       db,
+      box,
       agents,
       contents,
       clock,
@@ -153,7 +154,6 @@ export async function startGateway(
               allowedHosts: pushHosts,
               ownPorts: new Set(ports),
               listInstances: () => listListeners(db),
-              box,
             },
     }),
   )

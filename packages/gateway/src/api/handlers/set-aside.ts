@@ -1,4 +1,10 @@
-import { listSetAside as list, retrySetAside as retry } from '../../inbox/inbox-items.ts'
+import {
+  failureContext,
+  listSetAside as list,
+  retrySetAside as retry,
+  type SetAsideItem,
+} from '../../inbox/inbox-items.ts'
+import type { SecretWrap } from '../../push/push-endpoints.ts'
 import { GatewayProblem } from '../../problems.ts'
 import { agentIdsOf, type Handler } from '../call.ts'
 
@@ -23,11 +29,15 @@ export const listSetAside: Handler<'listSetAside'> = async (call) => {
         content_type: item.contentType,
         received_at: item.receivedAt,
         attempts: item.attempts,
-        failure: item.failure,
+        failure: failureOf(call.parts.box, item),
       })),
       ...(last && found.length === limit && { next_after: last.itemId }),
     },
   }
+}
+
+function failureOf(box: SecretWrap, { itemId, failure, wrappedFailure }: SetAsideItem): string | null {
+  return wrappedFailure ? Buffer.from(box.unwrap(failureContext(itemId), wrappedFailure)).toString() : failure
 }
 
 export const retrySetAside: Handler<'retrySetAside'> = async (call) => {

@@ -1,4 +1,10 @@
-import { extendLease as extend, failItem, finishItem, type LeaseOutcome } from '../../inbox/inbox-items.ts'
+import {
+  extendLease as extend,
+  failItem,
+  failureContext,
+  finishItem,
+  type LeaseOutcome,
+} from '../../inbox/inbox-items.ts'
 import { GatewayProblem } from '../../problems.ts'
 import { agentIdsOf, type Call, type Handler } from '../call.ts'
 
@@ -24,7 +30,9 @@ export const finishLease: Handler<'finishLease'> = async (call) => {
 
 export const failLease: Handler<'failLease'> = async (call) => {
   const lease = leaseOf(call)
-  requireSettled(await failItem(call.parts.db, lease, call.body.reason))
+  const { db, box } = call.parts
+  const wrapped = box.wrap(failureContext(lease.itemId), Buffer.from(call.body.reason))
+  requireSettled(await failItem(db, lease, { wrapped }))
   return { body: { item_id: lease.itemId } }
 }
 
