@@ -38,7 +38,7 @@ const HINTS = {
   key_store_exposed:
     'Other users can read the key store. Restrict it to its owner, and rotate keys that may have leaked.',
   key_store_unavailable:
-    'The key store cannot be reached. Check that its folder is there and that this process may use it.',
+    'The key store cannot be reached. Check that its folder or database is there, and that this process may use it.',
   key_store_unreadable: 'The key store is damaged or of another version. Restore it from a backup.',
 
   // The agent's folder

@@ -23,7 +23,7 @@ const now = () => new Date(companies.world.clock.now())
 const provider = await startIdentityProvider(now)
 const seats = await companies.addAgent('seats')
 const doors = await companies.addAgent('doors')
-const colleague = await companies.addAgent('colleague', 'seats')
+const colleague = await companies.addAgent('colleague', { colleagueOf: 'seats' })
 const gateway = await companies.startInstance({
   AEX_GATEWAY_TOKEN_ISSUER: provider.issuer,
   AEX_GATEWAY_TOKEN_AUDIENCE: API_AUDIENCE,

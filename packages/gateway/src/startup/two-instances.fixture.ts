@@ -1,3 +1,4 @@
+import type { KeyProvider } from '@agent-exchange/crypto'
 import { connect, createMemoryKeyStore, makeAgentKeys, type Agent } from '@agent-exchange/sdk'
 import { freePorts, startWorld, type World, type WorldOptions } from '@agent-exchange/testkit'
 import type { Environment } from '@agent-exchange/server/settings'
@@ -22,7 +23,7 @@ export interface Company extends AsyncDisposable {
   readonly logged: string[]
   startInstance(settings?: Environment): Promise<RunningGateway>
   /** Adds an agent to the gateway by an invitation: of a new organization, or of that of a colleague. */
-  addAgent(name: string, colleagueOf?: string): Promise<string>
+  addAgent(name: string, options?: { colleagueOf?: string; keyProvider?: KeyProvider }): Promise<string>
 }
 
 export interface Companies extends Company {
@@ -67,11 +68,17 @@ export async function startCompany(world: World): Promise<Company> {
     databaseUrl: database.url,
     logged,
     startInstance,
-    async addAgent(name, colleagueOf = name) {
+    async addAgent(name, { colleagueOf = name, keyProvider } = {}) {
       const organization_id = `org_${colleagueOf}`
       if (colleagueOf === name) await operate('/organizations', { organization_id, name })
       const { invitation } = await operate('/invitations', { organization_id })
-      const deps = { db: database.db, box: testBox(), now, publicUrl: 'http://localhost:8090' }
+      const deps = {
+        db: database.db,
+        box: testBox(),
+        now,
+        publicUrl: 'http://localhost:8090',
+        ...(keyProvider && { keyProvider }),
+      }
       const added = await addAgent(deps, {
         invitation: String(invitation),
         agentId: `agent_${name}`,

@@ -7,8 +7,14 @@ import {
   type PrivateKey,
   type PublicJwk,
 } from '@agent-exchange/crypto'
-import type { Database, Queries, Transaction } from '@agent-exchange/database'
-import type { KeyRole, KeyStore, OwnKey } from '@agent-exchange/sdk'
+import {
+  isUnavailable,
+  loggableError,
+  type Database,
+  type Queries,
+  type Transaction,
+} from '@agent-exchange/database'
+import { ExchangeError, type KeyRole, type KeyStore, type OwnKey } from '@agent-exchange/sdk'
 import {
   describeKey,
   missing,
@@ -121,7 +127,7 @@ export function openPostgresKeyStore(
     })
 
   return {
-    list: () => listKeys(db, agentId),
+    list: () => orUnavailable(listKeys(db, agentId)),
     async generate(wanted) {
       const { publicJwk, ...held } = await hold(wanted.role)
       const key = await describeKey(wanted, publicJwk)
@@ -137,7 +143,7 @@ export function openPostgresKeyStore(
     privateKey(keyId) {
       let handle = handles.get(keyId)
       if (!handle) {
-        handle = load(keyId)
+        handle = orUnavailable(load(keyId))
         handles.set(keyId, handle)
         handle.catch(() => handles.delete(keyId))
       }
@@ -168,6 +174,16 @@ export function openPostgresKeyStore(
         },
       }
     },
+  }
+}
+
+/** A database that is away delays what needs the keys, and says nothing about a package. */
+async function orUnavailable<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    if (!isUnavailable(error)) throw error
+    throw new ExchangeError('key_store_unavailable', { cause: loggableError(error), retryable: true })
   }
 }
 

@@ -4,6 +4,7 @@ import { ExchangeError } from '../errors.ts'
 import { answerDifferences } from '../objects/answered-id.ts'
 import { arrivalReader } from './arrival.ts'
 import { contentDifferences } from '../objects/content-comparison.ts'
+import { isOwnKeyFailure } from '../keys/own-key-failure.ts'
 import { fetchContent, type FetchedContent } from './fetch-content.ts'
 import { comparePeerView, watchLog } from '../log/watch-log.ts'
 import { receiptFor } from './open-failures.ts'
@@ -48,7 +49,8 @@ export async function readObjectId(
     const { ids } = await open(context, packageId, { ...deps, receipts: 'none' }, async () => [])
     return ids.object
   } catch (error) {
-    if (error instanceof ExchangeError && !error.retryable && error.code !== 'aborted') return undefined
+    const isFinal = error instanceof ExchangeError && !error.retryable && error.code !== 'aborted'
+    if (isFinal && !isOwnKeyFailure(error)) return undefined
     throw error
   }
 }

@@ -1,8 +1,9 @@
 import type { ProtocolObject } from '@agent-exchange/protocol'
 import type { AgentAddress, AgentContext } from '../context.ts'
-import { ExchangeError } from '../errors.ts'
+import { ExchangeError, type ExchangeErrorCode } from '../errors.ts'
 import type { OpenDependencies, OpenedPackage } from '../open/open-input.ts'
 import { openPackage } from '../open/open-package.ts'
+import { isOwnKeyFailure } from '../keys/own-key-failure.ts'
 import { readThread } from '../connection/read-thread.ts'
 import type { SentPackage } from '../send/send-input.ts'
 import type { Effect } from './inbox.ts'
@@ -61,7 +62,7 @@ export function handlePackages<Transaction>(
       const opened = await openOrReport(context, packageId, handling, call.signal)
       return await (opened && handling.handle(received(context, opened, handling, call)))
     } catch (error) {
-      throw isOutage(error) ? new EventPostponed(error) : error
+      throw isOutage(error) || isOwnKeyFailure(error) ? new EventPostponed(error) : error
     }
   }
 }
@@ -72,7 +73,12 @@ async function isForUs(
   packageId: string,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { metadata } = await connection.call('getPackage', { path: { package_id: packageId }, signal })
+  const { metadata } = await connection
+    .call('getPackage', { path: { package_id: packageId }, signal })
+    // A small request that never gets an answer: the exchange hangs.
+    .catch((error: unknown) => {
+      throw error instanceof ExchangeError && error.code === 'timed_out' ? new EventPostponed(error) : error
+    })
   return (
     metadata.recipient_org_id === identity.organizationId &&
     metadata.recipient_agent_id === identity.agentId &&
@@ -93,7 +99,7 @@ async function openOrReport(
     return opened
   } catch (error) {
     if (!(error instanceof ExchangeError) || error.retryable || error.code === 'aborted') throw error
-    if (isOutage(error)) throw error
+    if (isOutage(error) || isOwnKeyFailure(error)) throw error
     const receipt = error.details['receipt'] as ReceiptOfFailure | undefined
     // The sender must learn of it: another attempt sends the receipt.
     if (receipt && !receipt.sent) throw error
@@ -129,10 +135,18 @@ function received(
   }
 }
 
+/** The exchange cannot be used by this agent at all, whatever the package. */
+const CLOSED: ReadonlySet<ExchangeErrorCode> = new Set([
+  'caller_suspended',
+  'exchange_untrusted',
+  'discovery_failed',
+  'token_refused',
+])
+
 /** The exchange is away: no fault of the package or the handler, so it does not count as an attempt. */
 function isOutage(error: unknown): boolean {
   if (!(error instanceof ExchangeError)) return false
   const { code, retryable } = error
-  if (code === 'caller_suspended' || code === 'exchange_untrusted') return true
+  if (CLOSED.has(code)) return true
   return retryable && (code === 'exchange_unreachable' || code === 'exchange_refused')
 }

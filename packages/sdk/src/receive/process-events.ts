@@ -1,7 +1,8 @@
 import type { NotificationEnvelope } from '@agent-exchange/protocol'
 import { ExchangeError } from '../errors.ts'
+import { isOwnKeyFailure } from '../keys/own-key-failure.ts'
 import type { Effect, Inbox, InboxEvent } from './inbox.ts'
-import { leaseMs, pollBackoff, type ReceiveLimits } from './receive-limits.ts'
+import { keyBackoff, leaseMs, pollBackoff, type ReceiveLimits } from './receive-limits.ts'
 import { envelopeOf } from './notification.ts'
 import type { OnReport } from './reports.ts'
 import { randomId } from '../connection/random-id.ts'
@@ -71,10 +72,11 @@ export async function processEvents<Transaction>(options: ProcessingOptions<Tran
       if (!event || heldBy !== undefined) await waker.wait(limits.idleMs, signal)
       failures = 0
     } catch (error) {
-      if (error instanceof EventPostponed)
-        onReport({ kind: 'trouble', during: 'exchange', error: error.cause })
-      else onReport({ kind: 'trouble', during: 'inbox', error })
-      await pause(backoffMs(++failures, pollBackoff(limits)), signal)
+      const trouble = error instanceof EventPostponed ? error.cause : error
+      const isAboutKeys = isOwnKeyFailure(trouble)
+      const during = isAboutKeys ? 'keys' : error instanceof EventPostponed ? 'exchange' : 'inbox'
+      onReport({ kind: 'trouble', during, error: trouble })
+      await pause(backoffMs(++failures, isAboutKeys ? keyBackoff(limits) : pollBackoff(limits)), signal)
     }
   }
 }
@@ -174,7 +176,7 @@ async function setAside<Transaction>(
 }
 
 function isPostponed(error: unknown): boolean {
-  if (error instanceof EventPostponed) return true
+  if (error instanceof EventPostponed || isOwnKeyFailure(error)) return true
   return error instanceof ExchangeError && error.code === 'inbox_unavailable'
 }
 

@@ -36,6 +36,8 @@ export const RECEIVE_LIMITS = {
   /** First and longest pause before another call of the handler. */
   handlerRetryMs: SECOND,
   handlerRetryLongestMs: 5 * MINUTE,
+  /** Longest pause while the keys of the agent cannot be used: a module comes back without a notice. */
+  keyRetryLongestMs: 15 * SECOND,
   /** Timeout of one call of the handler. */
   handlerMs: 5 * MINUTE,
   /** Time for a running call to finish when the receiver stops. */
@@ -91,4 +93,9 @@ export function leaseMs({ handlerMs, stopMs, handlerRetryLongestMs, jitter }: Re
 /** Between attempts to reach the exchange or the inbox. */
 export function pollBackoff({ pollRetryMs, pollRetryLongestMs, jitter }: ReceiveLimits): Backoff {
   return { firstMs: pollRetryMs, longestMs: pollRetryLongestMs, jitter }
+}
+
+/** Between attempts to open a package while the keys of the agent cannot be used. */
+export function keyBackoff({ pollRetryMs, keyRetryLongestMs, jitter }: ReceiveLimits): Backoff {
+  return { firstMs: pollRetryMs, longestMs: keyRetryLongestMs, jitter }
 }

@@ -5,7 +5,7 @@ import type { Gap } from './inbox.ts'
 export type ReceiverReport =
   /** A webhook was refused, or deferred if the error is `retryable`. */
   | { readonly kind: 'webhook_rejected'; readonly error: ExchangeError; readonly status: number }
-  /** Polling, acknowledging, the key directory, the transparency log or the inbox failed, and is retried. */
+  /** Polling, acknowledging, the key directory, the transparency log, the inbox or the own keys failed, and is retried. */
   | { readonly kind: 'trouble'; readonly during: Activity; readonly error: unknown }
   /** Another event arrived under a stored id or sequence. Nothing was changed. */
   | { readonly kind: 'event_conflict'; readonly error: ExchangeError }
@@ -30,8 +30,19 @@ export type ReceiverReport =
   /** The handler failed too often, or cannot succeed; the event waits for `retrySetAside`. */
   | { readonly kind: 'set_aside'; readonly eventId: string; readonly reason: string }
 
-/** `exchange`: the exchange was unreachable while a package was opened or answered. */
-export type Activity = 'poll' | 'log' | 'exchange' | 'acknowledgement' | 'key_refresh' | 'inbox' | 'prune'
+/**
+ * `exchange`: the exchange was unreachable while a package was opened or answered. `keys`: the agent's own keys could
+ * not be used for that.
+ */
+export type Activity =
+  | 'poll'
+  | 'log'
+  | 'exchange'
+  | 'keys'
+  | 'acknowledgement'
+  | 'key_refresh'
+  | 'inbox'
+  | 'prune'
 
 export type OnReport = (report: ReceiverReport) => void
 
