@@ -5,7 +5,7 @@ import { POLICY_ID, type Company } from './company.ts'
 
 /** Time for one request, and for all attempts of it. */
 const REQUEST_MS = 40_000
-const PATIENCE_MS = 240_000
+const PATIENCE_MS = 480_000
 const PAUSE_MS = 100
 const VISIBILITY_SECONDS = 15
 const LEASES = 5

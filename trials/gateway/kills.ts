@@ -3,10 +3,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { signal } from '../../packages/database/src/embedded/processes.ts'
 import type { Scene } from './scene.ts'
 
-/** Time of load before the next kill, and of the module being away. */
+/** Time of load before the next kill. */
 const EARLIEST_MS = 300
 const LATEST_MS = 2_500
+/**
+ * How long the module is away, at most times and once. The eight attempts of a handler with their pauses take 127 s and up
+ * to a fifth more: a module that is away for longer must not cost an event.
+ */
 const MODULE_AWAY_MS = 1_500
+const MODULE_LONG_AWAY_MS = 180_000
 
 const VICTIMS = ['leader', 'instance', 'database', 'module', 'both instances', 'instance'] as const
 type Victim = (typeof VICTIMS)[number]
@@ -17,11 +22,15 @@ export interface Kills {
   stop(): Promise<void>
 }
 
+interface Killing {
+  readonly most: number
+  readonly databaseKills: number
+  /** Without the long time of the module being away. */
+  readonly isQuick: boolean
+}
+
 /** Kills one part after the other with -9, at moments of chance, until it is stopped. */
-export function startKilling(
-  scene: Scene,
-  { most, databaseKills }: { readonly most: number; readonly databaseKills: number },
-): Kills {
+export function startKilling(scene: Scene, { most, databaseKills, isQuick }: Killing): Kills {
   const counts = new Map<string, number>()
   const stopping = new AbortController()
   const run = async () => {
@@ -32,7 +41,8 @@ export function startKilling(
       const victim = isTooOften ? 'leader' : wanted
       const company = scene.companies[Math.floor(number / 2) % scene.companies.length]
       if (!company || (victim === 'module' && !scene.hsm)) continue
-      await kill(scene, company, victim)
+      const isLong = victim === 'module' && !isQuick && !counts.has('module')
+      await kill(scene, company, victim, isLong ? MODULE_LONG_AWAY_MS : MODULE_AWAY_MS)
       counts.set(victim, (counts.get(victim) ?? 0) + 1)
     }
   }
@@ -48,9 +58,14 @@ export function startKilling(
   }
 }
 
-async function kill(scene: Scene, company: Scene['companies'][number], victim: Victim): Promise<void> {
+async function kill(
+  scene: Scene,
+  company: Scene['companies'][number],
+  victim: Victim,
+  moduleAwayMs: number,
+): Promise<void> {
   if (victim === 'database') return killDatabase(scene)
-  if (victim === 'module') return takeModuleAway(scene)
+  if (victim === 'module') return takeModuleAway(scene, moduleAwayMs)
   const [first, second] = company.instances
   if (!first || !second) return
   const leading = (await leads(first.adminUrl)) ? first : second
@@ -72,10 +87,10 @@ async function killDatabase({ database }: Scene): Promise<void> {
   while (database.pid() === before) await sleep(50)
 }
 
-async function takeModuleAway({ hsm }: Scene): Promise<void> {
+async function takeModuleAway({ hsm }: Scene, moduleAwayMs: number): Promise<void> {
   if (!hsm) return
   renameSync(hsm.tokenFolder, `${hsm.tokenFolder}-away`)
-  await sleep(MODULE_AWAY_MS)
+  await sleep(moduleAwayMs)
   renameSync(`${hsm.tokenFolder}-away`, hsm.tokenFolder)
 }
 

@@ -34,6 +34,7 @@ export async function tryKills(
       const kills = startKilling(scene, {
         most: isQuick ? 8 : 60,
         databaseKills: isQuick ? 2 : DATABASE_KILLS,
+        isQuick,
       })
       const failure = await exchangeQuestions(scene, ledger, { questions, name: 'killed', line }).then(
         () => undefined,
