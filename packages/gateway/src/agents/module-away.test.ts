@@ -43,6 +43,9 @@ test('[PKG-08][EVT-14] a module that is away sets no event aside: packages wait 
     },
   })
   await until('this instance leads', () => hosting.isLeading())
+  // The access token is there, so that each attempt reaches the decryption key at once.
+  const polled = async () => (await hosting.receiverOf(agentId)?.status())?.cursor !== undefined
+  await until('a first poll', polled)
   provider.isAway = true
   const to = { organizationId: 'org_module', agentId }
   const sent = []

@@ -36,10 +36,11 @@ export function createGatewayMetrics({ db, now }: MetricSources) {
   const ready = gauge('aex_gateway_ready', '1 while the gateway is ready')
   const leading = gauge('aex_gateway_leading', '1 while this instance polls, handles and monitors')
   const agents = gauge('aex_gateway_agents', 'Agents that this instance runs')
-  const events = gauge('aex_gateway_events', 'Events of agents that wait or were set aside', [
-    'agent',
-    'state',
-  ])
+  const events = gauge(
+    'aex_gateway_events',
+    'Events of agents that wait or were set aside; see aex gateway event list',
+    ['agent', 'state'],
+  )
   const outbox = byAgent('aex_gateway_outbox', 'Packages that the exchange has not accepted yet')
   const outboxAge = byAgent('aex_gateway_outbox_oldest_seconds', 'Age of the oldest of these packages')
   const inbox = byAgent('aex_gateway_inbox', 'Received packages that no system has finished yet')

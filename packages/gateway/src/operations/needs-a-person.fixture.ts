@@ -8,7 +8,7 @@ export const CANARY = 'canary-amber-windmill'
 /** Everything in the database happened before. The deadline of the example passed two days before. */
 export const NOW = '2026-03-06T17:00:00.000Z'
 
-/** An agent of whom everything needs a person: an old package, a passed deadline, a stuck package, a forked log. */
+/** An agent of whom everything needs a person: an old package, a passed deadline, a stuck package, an event set aside, a forked log. */
 export async function agentInTrouble(database: GatewayDatabase): Promise<string> {
   const { db } = database
   const agentId = await database.newAgent()
@@ -25,6 +25,11 @@ export async function agentInTrouble(database: GatewayDatabase): Promise<string>
   await db`
     insert into agent_outbox (agent_id, package_id, state, revision, created_at, updated_at, entry)
     values (${agentId}, 'pkg_stuck', 'sealed', 1, ${receivedAt}, ${receivedAt}, ${JSON.stringify({ note: CANARY })})`
+  await db`
+    insert into agent_event (agent_id, event_id, sequence, notification_id, body, source, stored_at, state, attempts,
+      reason, finished_at)
+    values (${agentId}, 'evt_aside', 1, 'ntf_aside', ${JSON.stringify({ note: CANARY })}, 'poll', ${receivedAt},
+      'set_aside', 8, ${CANARY}, ${receivedAt})`
   await db`insert into agent_split_view (agent_id, view) values (${agentId}, ${JSON.stringify({ note: CANARY })})`
   return agentId
 }

@@ -191,7 +191,11 @@ export function openPostgresInbox(
       }),
 
     retry: (eventId) =>
-      change((_, rows) => rows.move(eventId, ['set_aside', 'pending'], { at: null, reason: null })),
+      change(async (tx, rows) => {
+        const isMoved = await rows.move(eventId, ['set_aside', 'pending'], { at: null, reason: null })
+        if (isMoved) await tx`select pg_notify(${EVENT_CHANNEL}, ${agentId})`
+        return isMoved
+      }),
 
     async list(state, limit, order = 'oldest') {
       const direction = order === 'oldest' ? fragment`asc` : fragment`desc`

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { until } from '@agent-exchange/testkit'
 import { testKeyStore } from '../../../sdk/src/keys/key-store-contract.fixture.ts'
 import { createMemoryKeyProvider } from '../../../sdk/src/keys/memory-key-provider.fixture.ts'
 import { testLogState } from '../../../sdk/src/log-state-contract.fixture.ts'
 import { testOutbox } from '../../../sdk/src/outbox/outbox-contract.fixture.ts'
 import { testPinStore } from '../../../sdk/src/peers/pin-store-contract.fixture.ts'
 import { testInbox } from '../../../sdk/src/receive/inbox-contract.fixture.ts'
+import { retryEvents } from '../agents/agent-events.ts'
 import { openPostgresDeployment, openPostgresLogState, openPostgresMonitorState } from './agent-states.ts'
-import { openPostgresInbox } from './inbox.ts'
+import { EVENT_CHANNEL, openPostgresInbox } from './inbox.ts'
 import { openPostgresKeyStore } from './key-store.ts'
 import { gatewayDatabase, testBox } from './gateway-database.fixture.ts'
 import { openPostgresOutbox } from './outbox.ts'
@@ -62,6 +64,25 @@ test('two agents see nothing of each other, though their ids of packages, events
   assert.equal(await theirs.next(), undefined)
   assert.equal(await theirs.finish('evt_1', at), false)
   assert.equal(await theirs.store(event, 'webhook', at), 'new')
+})
+
+test('[EVT-14] an event that is retried by a command wakes the instance that handles events', async () => {
+  const agentId = await database.newAgent()
+  const inbox = openPostgresInbox(db, agentId)
+  const at = '2026-03-01T00:00:00.000Z'
+  await inbox.store({ eventId: 'evt_1', notificationId: 'ntf_1', sequence: 1, body: '{}' }, 'webhook', at)
+  await inbox.setAside('evt_1', at, 'key_unavailable: the module is away')
+  const woken: string[] = []
+  await db.listen(
+    EVENT_CHANNEL,
+    (name) => woken.push(name),
+    () => undefined,
+  )
+  assert.equal(await retryEvents(db, [agentId], { eventId: 'evt_none' }), 0)
+  assert.equal(await retryEvents(db, [agentId], 'all'), 1)
+  await until('the notice', () => woken.length > 0)
+  assert.deepEqual(woken, [agentId])
+  assert.equal((await inbox.next())?.attempts, 0)
 })
 
 test('[EVT-14] an effect may wait: it commits with the mark of its event, or neither does', async () => {

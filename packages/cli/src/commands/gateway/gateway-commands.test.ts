@@ -200,3 +200,33 @@ test('a person is invited by a link, gets another one, and is removed', async ()
   assert.match((await gateway('person', 'remove', personId)).stderr, /no person_.* List people: /u)
   assert.deepEqual(await document('person', 'list'), [])
 })
+
+test('[EVT-14] events that were set aside are listed with their reason, and wait again: one of them, or all', async () => {
+  const event = (number: number) => db`
+    insert into agent_event (agent_id, event_id, sequence, notification_id, body, source, stored_at, state, attempts, reason)
+    values ('agent_a', ${`evt_${number}`}, ${number}, ${`ntf_${number}`},
+      ${JSON.stringify({ event_type: 'package.accepted', package_id: `pkg_${number}` })}, 'poll',
+      '2026-03-01T00:00:00.000Z', 'set_aside', 8, 'key_unavailable: the module is away')`
+  assert.equal((await gateway('event', 'list')).stdout, 'No event was set aside.\n')
+  for (const number of [1, 2, 3]) await event(number)
+  const listed = await gateway('event', 'list', '--agent', 'agent_a')
+  assert.match(
+    listed.stdout,
+    /^agent_a {2}1 {2}package\.accepted pkg_1 .* 8 attempts {2}evt_1\n {2}key_unavailable: /u,
+  )
+  assert.deepEqual(await document('event', 'retry', 'evt_2'), { retried: 1 })
+  const [waiting] = await document('event', 'list', '--state', 'waiting')
+  assert.deepEqual([waiting.event_id, waiting.attempts, waiting.reason], ['evt_2', 0, undefined])
+  for (const [args, sentence] of [
+    [['evt_2'], /evt_2 was not set aside\. List such events: /u],
+    [[], /Name one event, or give --all/u],
+    [['evt_1', '--all'], /Name one event, or give --all/u],
+    [['--all', '--agent', 'agent_b'], /no agent_b\. List its agents: /u],
+  ] as const) {
+    const { code, stderr } = await gateway('event', 'retry', ...args)
+    assert.equal(code, 1)
+    assert.match(stderr, sentence)
+  }
+  assert.match((await gateway('event', 'retry', '--all')).stdout, /^2 events wait again/u)
+  assert.deepEqual(await document('event', 'list'), [])
+})

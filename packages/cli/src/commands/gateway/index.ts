@@ -8,6 +8,7 @@ import { aexStep } from '../../next-step.ts'
 import { gatewayFailure } from './gateway-failure.ts'
 import { visibleJson } from '../../visible.ts'
 import { gatewayAgentCommand } from './agents.ts'
+import { gatewayEventCommand } from './events.ts'
 import { gatewayHoldCommand } from './holds.ts'
 import { gatewayKeyCommand } from './keys.ts'
 import { gatewayMasterKeyCommand } from './master-key.ts'
@@ -57,6 +58,7 @@ export function gatewayCommand(): Command {
     .addCommand(status)
     .addCommand(gatewayAgentCommand())
     .addCommand(gatewayKeyCommand())
+    .addCommand(gatewayEventCommand())
     .addCommand(gatewayMasterKeyCommand())
     .addCommand(gatewayMigrateCommand())
     .addCommand(gatewayPolicyCommand())

@@ -44,6 +44,7 @@ export async function currentEvents(sources: EventSources, now: Date): Promise<r
       })),
     ...(isModuleAway() ? [{ kind: 'module_away' as const, subject: 'pkcs11' }] : []),
     ...(await stuckPackages(db, now)),
+    ...(await eventsSetAside(db)),
     ...(await forks(db)),
     ...logFindings().map(({ agentId, kind }) => ({ kind: 'log_forked' as const, agentId, subject: kind })),
     ...(await waitingPackages(db, now)),
@@ -61,6 +62,18 @@ async function stuckPackages(db: Database, now: Date): Promise<MailEvent[]> {
     agentId: agent_id,
     subject: package_id,
     at: created_at,
+  }))
+}
+
+async function eventsSetAside(db: Database): Promise<MailEvent[]> {
+  const rows = await db<{ agent_id: string; event_id: string; finished_at: string }[]>`
+    select agent_id, event_id, finished_at from agent_event
+    where state = 'set_aside' order by finished_at limit ${MAXIMUM_LISTED}`
+  return rows.map(({ agent_id, event_id, finished_at }) => ({
+    kind: 'event_set_aside',
+    agentId: agent_id,
+    subject: event_id,
+    at: finished_at,
   }))
 }
 

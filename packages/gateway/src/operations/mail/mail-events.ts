@@ -6,6 +6,7 @@ export type MailEventKind =
   | 'log_forked'
   | 'module_away'
   | 'outbox_stuck'
+  | 'event_set_aside'
   | 'no_leader'
   | 'package_waits'
   | 'draft_waits'

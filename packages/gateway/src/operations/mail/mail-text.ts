@@ -42,6 +42,11 @@ const SENTENCES: Readonly<Record<MailEventKind, Sentence>> = {
     many: 'packages have not been accepted by the exchange for over 15 minutes',
     advice: 'The gateway goes on trying. Look at its log and at the exchange.',
   },
+  event_set_aside: {
+    one: 'event was set aside after its last attempt',
+    many: 'events were set aside after their last attempts',
+    advice: 'aex gateway event list says why; aex gateway event retry handles it again.',
+  },
   no_leader: {
     one: 'gateway without a leading instance',
     many: 'gateways without a leading instance',

@@ -78,12 +78,14 @@ test('one mail of each kind tells everything once, with ids and counts and nothi
   const [trouble, news] = mails
   assert.deepEqual(trouble?.to, ['ops@company.example', 'planner@company.example'])
   for (const said of [
-    /Subject: Gateway: 1 key ends soon and has no successor, and 4 more/u,
+    /Subject: Gateway: 1 key ends soon and has no successor, and 5 more/u,
     /agent_1 {2}sig_1/u,
     /1 inbox has a package that has waited for over an hour/u,
     /1 deadline has passed without an answer\.\s+agent_1 {2}pkg_old/u,
     /1 sign that an exchange showed two histories/u,
     /pkg_stuck/u,
+    /evt_aside/u,
+    /aex gateway event retry/u,
     /https:\/\/gateway\.company\.example\//u,
   ])
     assert.match(trouble?.text ?? '', said)
