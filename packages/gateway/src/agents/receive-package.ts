@@ -2,7 +2,8 @@ import type { Transaction } from '@agent-exchange/database'
 import { dateOfInstant } from '@agent-exchange/protocol'
 import type { OpenedPackage, PackageHandler } from '@agent-exchange/sdk'
 import type { ContentStore } from '../content/content-store.ts'
-import { keepReceivedPolicy } from '../content/received-policies.ts'
+import { shortenRetention } from '../content/open-content-store.ts'
+import { keepReceivedPolicy, policyIdOf, policyRetentionDays } from '../content/received-policies.ts'
 import { retentionEnd } from '../content/retention.ts'
 import { addInboxItem } from '../inbox/add-item.ts'
 import { noteDeadline } from '../operations/response-deadlines.ts'
@@ -49,13 +50,16 @@ export async function storeReceived(
 ): Promise<void> {
   const { object, metadata, sentBy, writtenBy, senderKey, acceptedAt } = opened
   const { retention_begins: begins } = agent.context.deployment.profile['O-51']
-  const retentionUntil = retentionEnd(
-    object,
-    { opened: openedAt, accepted: dateOfInstant(acceptedAt) ?? openedAt },
-    begins,
-  )
+  const retentionFrom = { opened: openedAt, accepted: dateOfInstant(acceptedAt) ?? openedAt }[begins]
   const { responds_to_package_id: respondsTo } = metadata
   const packageId = opened.resource.package_id
+  const received = { agentId, packageId, organizationId: sentBy.organizationId, object }
+  const receivedAt = openedAt.toISOString()
+  await keepReceivedPolicy(tx, received, receivedAt)
+  const policyDays = await policyRetentionDays(tx, received)
+  const retentionUntil = retentionEnd(object, { from: retentionFrom, policyDays })
+  const policyId = policyIdOf(object)
+  const { organizationId } = received
   await contents.put(tx, {
     agentId,
     packageId,
@@ -75,9 +79,14 @@ export async function storeReceived(
       ...('boundaries' in object && { boundaries: object.boundaries }),
     },
     ...(retentionUntil && { retentionUntil }),
+    ...(policyId !== undefined && { underPolicy: { organizationId, policyId, retentionFrom } }),
   })
-  const receivedAt = openedAt.toISOString()
-  const policy = { agentId, packageId, organizationId: sentBy.organizationId, object }
-  await keepReceivedPolicy(tx, policy, receivedAt)
+  if (object.object_type === 'policy_envelope')
+    await shortenRetention(tx, {
+      agentId,
+      organizationId,
+      policyId: object.policy_id,
+      days: object.retention.duration_days,
+    })
   await noteDeadline(tx, { agentId, packageId, threadId: opened.resource.thread_id, object, receivedAt })
 }

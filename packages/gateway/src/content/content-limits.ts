@@ -10,3 +10,6 @@ export const DELETED_A_STEP = 100
 
 /** How late a deletion may be. */
 export const RETENTION_EVERY_SECONDS = 60
+
+/** A century: a longer retention that a sender asks for ends then. */
+export const MAXIMUM_RETENTION_DAYS = 36_525

@@ -19,6 +19,15 @@ export interface NewContent {
   readonly provenance: Readonly<Record<string, unknown>>
   /** When the plaintext is deleted (O-51). Undefined: never, unless an administrator does. */
   readonly retentionUntil?: Date
+  /** For received content: a policy of the sender that is received later shortens the retention. */
+  readonly underPolicy?: UnderPolicy
+}
+
+export interface UnderPolicy {
+  readonly organizationId: string
+  readonly policyId: string
+  /** O-51: since when the retention counts. */
+  readonly retentionFrom: Date
 }
 
 /** What is known of a content without reading it. */

@@ -10,7 +10,7 @@ import {
   type ContentSummary,
   type NewContent,
 } from './content-store.ts'
-import { MAXIMUM_CONTENT_PAGE, MAXIMUM_PURPOSE_CHARACTERS } from './content-limits.ts'
+import { MAXIMUM_CONTENT_PAGE, MAXIMUM_PURPOSE_CHARACTERS, MAXIMUM_RETENTION_DAYS } from './content-limits.ts'
 import { modelUseOf, type ModelUse } from './received-policies.ts'
 
 interface ContentRow {
@@ -39,14 +39,16 @@ export interface ContentDependencies {
 export function openContentStore({ db, box, clock }: ContentDependencies): ContentStore {
   return {
     async put(tx, content) {
-      const { agentId, packageId, threadId, direction, object, provenance, retentionUntil } = content
+      const { agentId, packageId, threadId, direction, object, provenance, retentionUntil, underPolicy } =
+        content
       const plaintext = Buffer.from(JSON.stringify({ object, provenance }))
       const { wrappedKey, sealed } = box.seal(contextOf(agentId, packageId), plaintext)
       await tx`
         insert into content (agent_id, package_id, thread_id, direction, content_type, stored_at,
-          retention_until, wrapped_key, sealed)
+          retention_until, wrapped_key, sealed, sender_organization_id, policy_id, retention_from)
         values (${agentId}, ${packageId}, ${threadId}, ${direction}, ${object.object_type}, ${clock.now()},
-          ${retentionUntil?.toISOString() ?? null}, ${wrappedKey}, ${sealed})
+          ${retentionUntil?.toISOString() ?? null}, ${wrappedKey}, ${sealed}, ${underPolicy?.organizationId ?? null},
+          ${underPolicy?.policyId ?? null}, ${underPolicy?.retentionFrom.toISOString() ?? null})
         on conflict (agent_id, package_id) do nothing`
     },
 
@@ -125,6 +127,25 @@ export interface DeletedContent {
   readonly agentId: string
   readonly packageId: string
   readonly threadId: string
+}
+
+export interface PolicyRetention {
+  readonly agentId: string
+  readonly organizationId: string
+  readonly policyId: string
+  readonly days: number
+}
+
+/** Content that was received before its policy ends as the policy says. A longer retention changes nothing. */
+export async function shortenRetention(
+  tx: Transaction,
+  { agentId, organizationId, policyId, days }: PolicyRetention,
+): Promise<void> {
+  await tx`
+    update content set retention_until = least(retention_until,
+      retention_from + ${Math.min(days, MAXIMUM_RETENTION_DAYS)}::double precision * interval '24 hours')
+    where agent_id = ${agentId} and sender_organization_id = ${organizationId} and policy_id = ${policyId}
+      and deleted_at is null`
 }
 
 /** Deletes plaintext and data keys whose retention has ended, except those of held threads. Returns what it deleted. */

@@ -1,7 +1,10 @@
 import type { Queries, Transaction } from '@agent-exchange/database'
 import type { PolicyEnvelope, ProtocolObject } from '@agent-exchange/protocol'
 
-/** Owner of the table received_policy: what other companies permit language models to do with their content. */
+/**
+ * Owner of the table received_policy: what other companies permit language models to do with their content, and how long
+ * it may be kept.
+ */
 
 export type ModelUse = PolicyEnvelope['model_use']
 
@@ -21,28 +24,53 @@ export async function keepReceivedPolicy(
 ): Promise<void> {
   const { agentId, packageId, organizationId, object } = received
   if (object.object_type !== 'policy_envelope') return
-  const { policy_id, model_use } = object
+  const { policy_id, model_use, retention } = object
   await tx`
     insert into received_policy (agent_id, organization_id, policy_id, allowed_for_training,
-      allowed_for_runtime_reasoning, package_id, received_at)
+      allowed_for_runtime_reasoning, retention_days, package_id, received_at)
     values (${agentId}, ${organizationId}, ${policy_id}, ${model_use.allowed_for_training},
-      ${model_use.allowed_for_runtime_reasoning}, ${packageId}, ${at})
+      ${model_use.allowed_for_runtime_reasoning}, ${retention.duration_days}, ${packageId}, ${at})
     on conflict (agent_id, organization_id, policy_id) do update set
       allowed_for_training = excluded.allowed_for_training,
       allowed_for_runtime_reasoning = excluded.allowed_for_runtime_reasoning,
+      retention_days = excluded.retention_days,
       package_id = excluded.package_id, received_at = excluded.received_at`
 }
 
-/** What the sender permits; undefined if its policy was never received. A received policy speaks for itself. */
-export async function modelUseOf(
-  db: Queries,
-  { agentId, organizationId, object }: Omit<ReceivedObject, 'packageId'>,
-): Promise<ModelUse | undefined> {
-  if (object.object_type === 'policy_envelope') return object.model_use
+/** The policy that an object names; undefined for objects that name none. */
+export function policyIdOf(object: ProtocolObject): string | undefined {
+  if (object.object_type === 'policy_envelope') return object.policy_id
   if (object.object_type !== 'reasoning_package' && object.object_type !== 'response_object') return undefined
-  const [found] = await db<ModelUse[]>`
-    select allowed_for_training, allowed_for_runtime_reasoning from received_policy
-    where agent_id = ${agentId} and organization_id = ${organizationId}
-      and policy_id = ${object.policy_envelope.policy_id}`
+  return object.policy_envelope.policy_id
+}
+
+type OfSender = Omit<ReceivedObject, 'packageId'>
+
+/** What the sender permits; undefined if its policy was never received. A received policy speaks for itself. */
+export async function modelUseOf(db: Queries, received: OfSender): Promise<ModelUse | undefined> {
+  if (received.object.object_type === 'policy_envelope') return received.object.model_use
+  const row = await receivedPolicyOf(db, received)
+  if (!row) return undefined
+  const { allowed_for_training, allowed_for_runtime_reasoning } = row
+  return { allowed_for_training, allowed_for_runtime_reasoning }
+}
+
+/** How long the sender's policy lets the object be kept; undefined if its policy was never received. */
+export async function policyRetentionDays(db: Queries, received: OfSender): Promise<number | undefined> {
+  if (received.object.object_type === 'policy_envelope') return received.object.retention.duration_days
+  return (await receivedPolicyOf(db, received))?.retention_days ?? undefined
+}
+
+type PolicyRow = ModelUse & { readonly retention_days: number | null }
+
+async function receivedPolicyOf(
+  db: Queries,
+  { agentId, organizationId, object }: OfSender,
+): Promise<PolicyRow | undefined> {
+  const policyId = policyIdOf(object)
+  if (policyId === undefined) return undefined
+  const [found] = await db<PolicyRow[]>`
+    select allowed_for_training, allowed_for_runtime_reasoning, retention_days from received_policy
+    where agent_id = ${agentId} and organization_id = ${organizationId} and policy_id = ${policyId}`
   return found
 }

@@ -1,24 +1,30 @@
 import type { Database } from '@agent-exchange/database'
-import type { DeploymentProfile, ProtocolObject } from '@agent-exchange/protocol'
+import type { ProtocolObject } from '@agent-exchange/protocol'
 import type { Clock } from '@agent-exchange/server/clock'
 import type { PeriodicTask } from '@agent-exchange/server/periodic'
 import { recordAccess } from './access-record.ts'
-import { DELETED_A_STEP, RETENTION_EVERY_SECONDS } from './content-limits.ts'
+import { DELETED_A_STEP, MAXIMUM_RETENTION_DAYS, RETENTION_EVERY_SECONDS } from './content-limits.ts'
 import { deleteDueContent } from './open-content-store.ts'
 
 const DAY_MS = 86_400_000
 
-type RetentionBegins = DeploymentProfile['O-51']['retention_begins']
-
-/** O-51: when the retention that the sender asked for ends. */
-export function retentionEnd(
-  object: ProtocolObject,
-  times: Readonly<Record<RetentionBegins, Date>>,
-  begins: RetentionBegins,
-): Date | undefined {
-  if (object.object_type !== 'reasoning_package') return undefined
-  return new Date(times[begins].getTime() + object.boundaries.retention_days * DAY_MS)
+export interface RetentionAsked {
+  /** O-51: since when the retention counts. */
+  readonly from: Date
+  /** What the sender's policy allows. */
+  readonly policyDays?: number | undefined
 }
+
+/** When the retention ends: what the package asks for or what its policy allows, whichever is shorter. */
+export function retentionEnd(object: ProtocolObject, { from, policyDays }: RetentionAsked): Date | undefined {
+  const asked = object.object_type === 'reasoning_package' ? object.boundaries.retention_days : undefined
+  const days = Math.min(asked ?? Infinity, policyDays ?? Infinity)
+  return days === Infinity ? undefined : daysAfter(from, days)
+}
+
+/** A sender may ask for any number of days. */
+const daysAfter = (from: Date, days: number) =>
+  new Date(from.getTime() + Math.min(days, MAXIMUM_RETENTION_DAYS) * DAY_MS)
 
 /** Deletes content on time. Any instance may run it: each content is deleted once. */
 export function retentionTask(db: Database, clock: Pick<Clock, 'now'>): PeriodicTask {
