@@ -198,6 +198,16 @@ async function listKeys(db: Queries, agentId: string): Promise<readonly OwnKey[]
   return rows.map(describe).toSorted((left, right) => (left.createdAt < right.createdAt ? -1 : 1))
 }
 
+/** Where the private part of each key is: a reference to a module, or undefined for the database. */
+export async function keyReferences(
+  db: Queries,
+  agentId: string,
+): Promise<ReadonlyMap<string, string | undefined>> {
+  const rows = await db<{ key_id: string; reference: string | null }[]>`
+    select key_id, reference from agent_key where agent_id = ${agentId}`
+  return new Map(rows.map(({ key_id, reference }) => [key_id, reference ?? undefined]))
+}
+
 async function insertKey(tx: Transaction, agentId: string, key: OwnKey, held: HeldPrivateKey): Promise<void> {
   await tx`
     insert into agent_key (agent_id, key_id, description, private_key_encrypted, reference)
