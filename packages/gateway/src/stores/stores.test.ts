@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { until } from '@agent-exchange/testkit'
+import { testDraftStore } from '../../../sdk/src/drafts/draft-store-contract.fixture.ts'
 import { testKeyStore } from '../../../sdk/src/keys/key-store-contract.fixture.ts'
 import { createMemoryKeyProvider } from '../../../sdk/src/keys/memory-key-provider.fixture.ts'
 import { testLogState } from '../../../sdk/src/log-state-contract.fixture.ts'
@@ -9,6 +10,7 @@ import { testPinStore } from '../../../sdk/src/peers/pin-store-contract.fixture.
 import { testInbox } from '../../../sdk/src/receive/inbox-contract.fixture.ts'
 import { retryEvents } from '../agents/agent-events.ts'
 import { openPostgresDeployment, openPostgresLogState, openPostgresMonitorState } from './agent-states.ts'
+import { openPostgresDraftStore } from './draft-store.ts'
 import { EVENT_CHANNEL, openPostgresInbox } from './inbox.ts'
 import { openPostgresKeyStore } from './key-store.ts'
 import { gatewayDatabase, testBox } from './gateway-database.fixture.ts'
@@ -29,6 +31,7 @@ testKeyStore('PostgreSQL, keys in a module', async () =>
   }),
 )
 testPinStore('in PostgreSQL', async () => openPostgresPinStore(db, await database.newAgent()))
+testDraftStore('PostgreSQL', async () => openPostgresDraftStore(db, await database.newAgent(), testBox()))
 testOutbox('PostgreSQL', async () => openPostgresOutbox(db, await database.newAgent()))
 testInbox('PostgreSQL', async () => openPostgresInbox(db, await database.newAgent()))
 testLogState('PostgreSQL', async (name) =>
