@@ -3,6 +3,7 @@ import { deliveryArea } from './delivery/delivery.ts'
 import { diskArea } from './disk/disk.ts'
 import { endToEndArea } from './end-to-end/end-to-end.ts'
 import { fairnessArea } from './fairness/fairness.ts'
+import { gatewayArea } from './gateway/gateway.ts'
 import { growthArea } from './growth/growth.ts'
 import { logArea } from './log/log.ts'
 import { memoryArea } from './memory/memory.ts'
@@ -24,6 +25,7 @@ export const AREAS: readonly Area[] = [
   startupArea,
   memoryArea,
   steadyArea,
+  gatewayArea,
   peersArea,
   growthArea,
   diskArea,

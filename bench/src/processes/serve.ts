@@ -26,6 +26,8 @@ export interface Served extends AsyncDisposable {
 export interface ServeOptions {
   /** The command `aex` of another revision. */
   readonly program?: string | undefined
+  /** Defaults to `serve`. */
+  readonly command?: readonly string[]
   readonly url: string
   readonly operatorUrl: string
   readonly env: Readonly<Record<string, string>>
@@ -39,6 +41,7 @@ process.once('exit', () => running.forEach((child) => child.kill('SIGKILL')))
 /** Runs the command with only these settings. */
 export async function serve({
   program = AEX,
+  command = ['serve'],
   url,
   operatorUrl,
   env,
@@ -46,7 +49,7 @@ export async function serve({
 }: ServeOptions): Promise<Served> {
   const log = openSync(logFile, 'a')
   const started = performance.now()
-  const child = spawn(process.execPath, [program, 'serve'], {
+  const child = spawn(process.execPath, [program, ...command], {
     env: { PATH: process.env['PATH'], NO_COLOR: '1', ...env },
     cwd: '/',
     stdio: ['ignore', log, 'pipe'],
@@ -60,7 +63,7 @@ export async function serve({
     const isOver = child.exitCode !== null || child.signalCode !== null
     if (isOver || performance.now() - started > READY_LIMIT_MS) {
       await stop()
-      throw new Error(`aex serve did not become ready:\n${said.join('\n')}`)
+      throw new Error(`aex ${command.join(' ')} did not become ready:\n${said.join('\n')}`)
     }
     await sleep(POLL_MS)
   }
