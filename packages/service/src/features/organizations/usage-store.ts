@@ -72,14 +72,6 @@ export async function readUsage(db: Queries, organizationId: string): Promise<Us
   )
 }
 
-/** Endpoints that count against the quota. */
-export async function countEndpoints(db: Queries, organizationId: string): Promise<number> {
-  const [row] = await db<{ count: number }[]>`
-    select count(*) as count from webhook_endpoint
-    where organization_id = ${organizationId} and status <> 'deleted'`
-  return row?.count ?? 0
-}
-
 /** By organization; one that nothing was counted for is missing. */
 export async function unusedPolicyReceipts(
   queries: Queries,

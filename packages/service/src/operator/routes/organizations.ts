@@ -12,11 +12,12 @@ import {
   setContact,
   setOrganizationStatus,
 } from '../../features/organizations/organization-store.ts'
-import { countEndpoints, readUsage } from '../../features/organizations/usage-store.ts'
+import { readUsage } from '../../features/organizations/usage-store.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { listPage, MAXIMUM_FILTER_CHARACTERS, page } from '../listing.ts'
 import { shownConsent } from './organization-consent.ts'
 import { change, input, optionalReason, read, reason, text, type OperatorCall, type Route } from '../route.ts'
+import { countEndpoints } from '../../webhooks/endpoints/endpoint-queries.ts'
 
 const MAXIMUM_NAME_CHARACTERS = 200
 /** Names in one answer: those of a page of any list. */
@@ -95,7 +96,7 @@ export const readOrganization = read('/organizations/:organization_id', input({}
     is_platform: isPlatform(call, id),
     usage: {
       agents: { used: usage.agents, maximum: quotas.agents },
-      webhook_endpoints: { used: endpoints, maximum: quotas.webhook_endpoints },
+      webhook_endpoints: { used: endpoints.counted, maximum: quotas.webhook_endpoints },
       unused_policy_receipts: { used: usage.policy_receipts, maximum: quotas.unused_policy_receipts },
       stored_bytes: { used: usage.stored_bytes, maximum: quotas.stored_bytes },
     },

@@ -90,6 +90,24 @@ export async function lockHealth(
   return new Map(rows.map(({ webhook_endpoint_id, ...health }) => [webhook_endpoint_id, health]))
 }
 
+/** The reason of an endpoint that was disabled by the answer 410. */
+export const GONE_REASON = 'the receiver answered 410 Gone'
+
+/**
+ * O-13. An endpoint that answered 410 does not count against the quota: its owner gave it up, and the agent API has no
+ * operation that deletes it.
+ */
+export async function countEndpoints(
+  db: Queries,
+  organizationId: string,
+): Promise<{ counted: number; all: number }> {
+  const [row] = await db<{ counted: number; all: number }[]>`
+    select count(*) filter (where status = 'active' or status_reason is distinct from ${GONE_REASON}) as counted,
+      count(*) as all
+    from webhook_endpoint where organization_id = ${organizationId} and status <> 'deleted'`
+  return row ?? { counted: 0, all: 0 }
+}
+
 /** How many endpoints each key signs for. */
 export async function countEndpointsByKey(db: Queries): Promise<Map<string, number>> {
   const rows = await db<{ signing_key_id: string; count: number }[]>`

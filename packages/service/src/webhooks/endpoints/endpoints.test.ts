@@ -2,10 +2,12 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import {
   assertProblem,
+  deliveryWorld,
   sendPackage,
   sendReceipt,
   startWorld,
   type Organization,
+  until,
 } from '@agent-exchange/testkit'
 
 // Without a worker, deliveries stay pending.
@@ -118,6 +120,24 @@ test('[EVT-15][O-13] the endpoint quota is exact under concurrency, and deleting
   assert.equal((await small.operate('POST', `/endpoints/${kept}/delete`, {})).status, 200)
   assert.equal((await register(organization, 'https://agent.example/new')).status, 201)
   assertProblem(await register(organization, 'https://agent.example/newer'), 'quota_reached')
+})
+
+test('[EVT-08][O-13] an endpoint that answered 410 leaves its place in the quota, one that an operator disabled does not', async () => {
+  await using made = await deliveryWorld({ profile: { 'O-13': { webhook_endpoints: 1 } } })
+  const { world: small, receiver, owner } = made
+  const gone = await made.endpoint()
+  assertProblem(await register(owner, `${receiver.url}/second`), 'quota_reached')
+  receiver.reply = () => 410
+  await made.event()
+  await until(
+    'disabled',
+    async () => (await small.operate('GET', `/endpoints/${gone}`)).body['status'] === 'disabled',
+  )
+  const second = await made.endpoint(`${receiver.url}/second`)
+  const usage = (await small.operate('GET', `/organizations/${owner.organizationId}`)).body['usage']
+  assert.deepEqual(Reflect.get(usage as object, 'webhook_endpoints'), { used: 1, maximum: 1 })
+  assert.equal((await small.operate('POST', `/endpoints/${second}/disable`, { reason: 'x' })).status, 200)
+  assertProblem(await register(owner, `${receiver.url}/third`), 'quota_reached')
 })
 
 test('[EVT-01][EVT-15] deliveries are created for subscribed endpoints only', async () => {

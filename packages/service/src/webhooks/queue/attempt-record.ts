@@ -4,7 +4,7 @@ import { MAXIMUM_DELIVERY_ATTEMPTS } from '@agent-exchange/protocol'
 import { fragment, type Queries, type Transaction } from '@agent-exchange/database'
 import { raiseAlerts, type NewAlert } from '../../features/alerts/alert-store.ts'
 import { disableEndpoint, markAnswered, saveHealth } from '../endpoints/endpoint-store.ts'
-import { lockHealth } from '../endpoints/endpoint-queries.ts'
+import { GONE_REASON, lockHealth } from '../endpoints/endpoint-queries.ts'
 import { appendToLog } from '../../features/operators/operator-log-store.ts'
 import type { Verdict } from '../worker/classify-attempt.ts'
 import { applyResults, concernsHealth } from '../endpoints/endpoint-health.ts'
@@ -110,7 +110,7 @@ export async function recordWithSideEffects(
       alerts.push({ endpointId, organizationId, deliveryId, kind: 'delivery_dead', reason, now })
     }
     if (verdict.outcome === 'endpoint_gone') {
-      const reason = 'the receiver answered 410 Gone'
+      const reason = GONE_REASON
       if (await disableEndpoint(tx, endpointId, reason, now)) {
         alerts.push({ endpointId, organizationId, deliveryId, kind: 'endpoint_disabled', reason, now })
         const details = { organization_id: organizationId, delivery_id: deliveryId, attempt }
