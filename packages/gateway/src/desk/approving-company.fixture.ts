@@ -1,19 +1,30 @@
-import { freePorts } from '@agent-exchange/testkit'
+import { freePorts, type WorldOptions } from '@agent-exchange/testkit'
 import type { DeskRole } from '@agent-exchange/desk'
 import type { StoredDraft } from '@agent-exchange/sdk'
 import { addRule } from '../approvals/approval-rules.ts'
 import { addPerson } from '../people/people.ts'
 import { SKILL, startCompanies } from '../startup/two-instances.fixture.ts'
 
+interface CompanyOptions {
+  readonly world?: WorldOptions
+  /** More variables of the gateway, once its address is known. */
+  readonly settings?: (origin: string) => Promise<Record<string, string>>
+}
+
 /** A company whose rule asks for one approver, with a gateway at localhost and a partner at a real exchange. */
-export async function startApprovingCompany() {
+export async function startApprovingCompany({ world, settings }: CompanyOptions = {}) {
   await using stack = new AsyncDisposableStack()
-  const companies = stack.use(await startCompanies())
+  const companies = stack.use(await startCompanies(world))
   const agentId = await companies.addAgent('seats')
   const [port] = await freePorts(1)
   const origin = `http://localhost:${port}`
+  const provided = await settings?.(origin)
   const gateway = stack.use(
-    await companies.startInstance({ AEX_GATEWAY_PORT: String(port), AEX_GATEWAY_PUBLIC_URL: origin }),
+    await companies.startInstance({
+      AEX_GATEWAY_PORT: String(port),
+      AEX_GATEWAY_PUBLIC_URL: origin,
+      ...provided,
+    }),
   )
   await gateway.agents.refresh()
   const hosted = gateway.agents.find(agentId)
@@ -37,6 +48,8 @@ export async function startApprovingCompany() {
     origin,
     gateway,
     hosted,
+    addAgent: companies.addAgent,
+    partner: companies.partner,
     /** The secret of a link that signs the person in. */
     invite: (name: string, ...roles: DeskRole[]) =>
       addPerson(gateway.db, now(), { name, roles }, { kind: 'command', id: 'root' }),
