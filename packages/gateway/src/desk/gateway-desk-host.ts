@@ -5,7 +5,15 @@ import {
   type DeskPerson,
   type HostRoute,
 } from '@agent-exchange/desk'
-import { CSRF_FIELD, html, siteOrigins, usesTls, type Html, type SiteAddress } from '@agent-exchange/web'
+import {
+  CSRF_FIELD,
+  html,
+  siteOrigins,
+  usesTls,
+  visible,
+  type Html,
+  type SiteAddress,
+} from '@agent-exchange/web'
 import type { HostedAgents } from '../agents/hosted-agent.ts'
 import type { GatewaySessions } from '../people/desk-sessions.ts'
 import { administrationRoutes } from './administration-pages.ts'
@@ -51,7 +59,7 @@ export function gatewayDeskHost(parts: GatewayDeskParts): DeskHost {
     return html`${isSeveral() ? agentSwitch(token, agents, shown) : shown !== undefined && html`<bdi>${shown}</bdi>`}
       <form class="sign-out" method="post" action="/sign-out">
         ${token}
-        <span><bdi>${person.name}</bdi> <span class="quiet">${person.roles.join(', ')}</span></span>
+        <span><bdi>${visible(person.name)}</bdi> <span class="quiet">${person.roles.join(', ')}</span></span>
         <button type="submit">${DESK_TEXTS.signOut}</button>
       </form>`
   }

@@ -9,6 +9,7 @@ import {
   html,
   notice,
   table,
+  visible,
   type Html,
 } from '@agent-exchange/web'
 import { APPROVAL_PROBLEMS } from '../approvals/approval-problem.ts'
@@ -121,7 +122,7 @@ function passkeyTable(listed: readonly Passkey[], csrfToken: string): Html {
     hidesCaption: true,
     columns: ['Name', 'Registered', 'Last used', 'Change'].map((title) => ({ title })),
     rows: listed.map(({ passkeyId, name, registeredAt, lastUsedAt }, index) => [
-      html`<bdi>${name}</bdi>`,
+      html`<bdi>${visible(name)}</bdi>`,
       exactTime(new Date(registeredAt)),
       lastUsedAt === null ? 'never' : exactTime(new Date(lastUsedAt)),
       confirmation({
@@ -148,7 +149,8 @@ async function newPage({ passkeys, sessions }: PasskeyPageParts, call: HostCall)
     title: 'Register a passkey',
     section: PATH,
     main: html`<p>
-        Your browser asks where to keep the passkey <bdi>${name}</bdi>, and for your PIN, fingerprint or face.
+        Your browser asks where to keep the passkey <bdi>${visible(name)}</bdi>, and for your PIN, fingerprint
+        or face.
       </p>
       ${passkeyForm({
         id: 'register',
