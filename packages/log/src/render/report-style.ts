@@ -10,7 +10,7 @@ h1{font-size:1.4rem}h2{font-size:1.1rem;margin:1.5rem 0 .5rem;border-bottom:1px 
 table{border-collapse:collapse;width:100%;font-size:.9em;margin-top:1.5rem}th,td{border:1px solid
 GrayText;padding:.3rem;text-align:left;vertical-align:top}th{white-space:nowrap}
 pre{white-space:pre-wrap;font-size:.85em}ul{padding-left:1.2rem;margin:.5rem
-0}details{margin-top:.75rem}summary{cursor:pointer} @page{size:A4;margin:12mm} @media
+0}details{margin-top:.75rem}summary{cursor:pointer;padding:.2rem 0} @page{size:A4;margin:12mm} @media
 print{:root{color-scheme:light}body{font-size:8pt;line-height:1.25;margin:0;padding:0;max-width:none}h1{font-size:14pt;margin:0
 0 3mm}h2{font-size:10.5pt;margin:3mm 0
 1mm;break-after:avoid}.verdict{padding:3mm;font-size:9.5pt;margin:0}ul{margin:1mm
