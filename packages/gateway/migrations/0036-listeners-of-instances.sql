@@ -4,4 +4,4 @@
 
 -- Where an instance listens: nothing is pushed there. Empty for an instance of an earlier release.
 alter table gateway_instance add column addresses text[] not null default '{}';
-alter table gateway_instance add column ports integer[] not null default '{}';
+alter table gateway_instance add column ports text[] not null default '{}';

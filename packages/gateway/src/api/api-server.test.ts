@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { parsePolicy } from '@agent-exchange/log'
 import { addItem } from '../inbox/inbox.fixture.ts'
 import { listSystems, revokeSystem } from '../systems/api-keys.ts'
 import { VERBS } from '../systems/verbs.ts'
@@ -91,6 +92,14 @@ test('a system drafts, checks and sends; the answer comes through the inbox and 
   assert.equal(opened.body['provenance'].policy_id, 'pol_free')
   const capsule = await api.call(key, 'GET', `${ACME}/capsule?package_id=${packageId}`)
   assert.equal(capsule.status, 200, JSON.stringify(capsule.body))
+  const verdict = async () =>
+    (await api.call(key, 'GET', `${ACME}/packages/${packageId}?verdict=true`)).body['verdict'].word as string
+  assert.equal(await verdict(), 'consistent')
+  const [acme] = api.agents
+  assert.ok(acme)
+  // As an administrator does who trusts the key of the log.
+  Object.assign(acme, { logPolicy: parsePolicy(`log ${capsule.body['log'].key}\nquorum none\n`) })
+  assert.equal(await verdict(), 'proven')
   api.contents.forget(packageId)
   assert.equal((await api.call(key, 'GET', `${ACME}/packages/${packageId}`)).body['code'], 'content_gone')
 })

@@ -17,7 +17,7 @@ import { VERBS, type Verb } from '../systems/verbs.ts'
 import { openApi } from './open-api.ts'
 import { memoryContents } from './memory-contents.fixture.ts'
 
-export const TOKEN_AUDIENCE = 'https://gateway.example/api'
+const TOKEN_AUDIENCE = 'https://gateway.example/api'
 const SKILL = { id: 'skill_alignment', version: '1.0.0' }
 
 export interface ApiAnswer {

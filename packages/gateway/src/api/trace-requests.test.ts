@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { systemClock } from '@agent-exchange/server/clock'
-import { createRequestSpans, openTracer } from '@agent-exchange/server/tracing'
+import { createRequestSpans, openTracer, type RequestSpan } from '@agent-exchange/server/tracing'
 import { startCollector } from '@agent-exchange/testkit'
+import Fastify from 'fastify'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { readGatewayConfig } from '../config/read-config.ts'
 import { gatewayDatabase, testBox } from '../stores/gateway-database.fixture.ts'
 import { memoryContents } from './memory-contents.fixture.ts'
 import { openApi } from './open-api.ts'
+import { traceRequests } from './trace-requests.ts'
 
 const PARENT = `00-${'ab'.repeat(16)}-${'cd'.repeat(8)}-01`
 
@@ -43,4 +45,27 @@ test('requests of systems are spans of the trace of their caller, by route and p
     stringValue: 'access_token_missing',
   })
   assert.ok(!collector.received().includes('pkg_canary'))
+})
+
+test('the span of a request that its caller aborts ends', async () => {
+  const begun = Promise.withResolvers<void>()
+  const ended = Promise.withResolvers<number>()
+  await using app = Fastify()
+  traceRequests(app, {
+    startRequest: () => ({}) as RequestSpan,
+    endRequest: (_span, status) => ended.resolve(status),
+    startWork: () => ({ end: () => undefined }),
+  })
+  app.get('/', async () => {
+    begun.resolve()
+    await ended.promise
+    return {}
+  })
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  const gone = new AbortController()
+  const request = fetch(url, { signal: gone.signal }).catch(() => undefined)
+  await begun.promise
+  gone.abort()
+  await request
+  assert.equal(await ended.promise, 499)
 })

@@ -43,7 +43,7 @@ export interface SetAsideItem extends InboxItem {
 }
 
 /** Why an item failed: words of the gateway, or a reason of a system, which may quote content and is encrypted. */
-export type Failure = string | { readonly wrapped: Uint8Array }
+type Failure = string | { readonly wrapped: Uint8Array }
 
 /** For the encryption of reasons. */
 export const failureContext = (itemId: string) => `inbox failure/${itemId}`

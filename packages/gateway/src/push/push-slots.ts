@@ -1,6 +1,6 @@
 import { PUSHES_AT_ONCE, PUSHES_OF_ENDPOINT } from './push-limits.ts'
 
-export interface FreeSlots {
+interface FreeSlots {
   /** Agents whose endpoint takes another item now. */
   readonly agentIds: readonly string[]
   /** Items that may be taken for any of them. */

@@ -31,7 +31,7 @@ export function reportInstance(
       async run() {
         await db`
           insert into gateway_instance (instance_id, master_key_ids, addresses, ports, seen_at)
-          values (${instanceId}, ${knownKeys(keys()).map(fingerprint)}, ${machineAddresses()}, ${[...ports]}, now())
+          values (${instanceId}, ${knownKeys(keys()).map(fingerprint)}, ${machineAddresses()}, ${ports.map(String)}, now())
           on conflict (instance_id) do update set master_key_ids = excluded.master_key_ids,
             addresses = excluded.addresses, ports = excluded.ports, seen_at = now()`
         await db`
@@ -54,7 +54,8 @@ export async function listInstances(db: Queries): Promise<readonly Instance[]> {
 
 /** Where the instances listen, this one included. */
 export async function listListeners(db: Queries): Promise<readonly InstanceListeners[]> {
-  return db<InstanceListeners[]>`
+  const rows = await db<{ addresses: readonly string[]; ports: readonly string[] }[]>`
     select addresses, ports from gateway_instance
     where seen_at >= now() - make_interval(secs => ${ALIVE_SECONDS}) limit ${MAXIMUM_LISTED}`
+  return rows.map(({ addresses, ports }) => ({ addresses, ports: ports.map(Number) }))
 }

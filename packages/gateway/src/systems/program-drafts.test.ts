@@ -53,7 +53,7 @@ test('a system fills its share of the drafts of an agent, and none beyond it, al
   assert.equal(refused.length, 3)
   for (const each of refused) {
     assert.ok(each instanceof GatewayProblem)
-    assert.deepEqual([each.code, each.details], ['draft_limit', { of: 'system', maximum: 25 }])
+    assert.deepEqual([each.code, each.details], ['draft_limit', { of: 'system', maximum: 50 }])
   }
   assert.equal((await idsOf(agentId)).length, MAXIMUM_DRAFTS_OF_PROGRAM)
   await write(agentId, system('ledger'))

@@ -8,9 +8,9 @@ import { deleteDrafts } from '../stores/draft-store.ts'
 /** Drafts that programs, systems and models, wrote for an agent. */
 
 /** Open drafts of one program, of the 100 that an agent has room for. */
-export const MAXIMUM_DRAFTS_OF_PROGRAM = 25
+export const MAXIMUM_DRAFTS_OF_PROGRAM = 50
 /** Open drafts of all programs together. The rest is for people. */
-const MAXIMUM_DRAFTS_OF_PROGRAMS = 75
+const MAXIMUM_DRAFTS_OF_PROGRAMS = 80
 /** A draft of a program that was not sent is deleted after this time. */
 const DRAFT_DAYS = 14
 const DAY_MS = 86_400_000
