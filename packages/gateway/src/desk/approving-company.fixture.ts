@@ -50,6 +50,7 @@ export async function startApprovingCompany({ world, settings }: CompanyOptions 
     hosted,
     addAgent: companies.addAgent,
     partner: companies.partner,
+    now,
     /** The secret of a link that signs the person in. */
     invite: (name: string, ...roles: DeskRole[]) =>
       addPerson(gateway.db, now(), { name, roles }, { kind: 'command', id: 'root' }),

@@ -88,8 +88,25 @@ export function gatewayDeskAgent(parts: DeskParts, hosted: HostedAgent, person: 
     return { draft, ...rest } as T
   }
 
+  const listed = new Set<string>()
+
+  /** A list shows how each draft begins. As with packages, one entry says so while the session remembers it. */
+  async function noteListed(shown: readonly StoredDraft[]): Promise<void> {
+    for (const { draftId, threadId, packageId } of shown) {
+      if (listed.has(draftId)) continue
+      await noteRead(threadId, packageId)
+      listed.add(draftId)
+    }
+  }
+
   const drafts: Drafts = {
     ...hosted.drafts,
+    async list() {
+      requireContentRole()
+      const open = await hosted.drafts.list()
+      await noteListed(open)
+      return open
+    },
     get: async (draftId) => (await seen(hosted.drafts.get(draftId).then((draft) => ({ draft })))).draft,
     create: (input) => hosted.draftsBy({ kind: 'person', id: person.id }).create(input),
     evaluate: (draftId, options) => seen(hosted.drafts.evaluate(draftId, options)),
@@ -119,7 +136,10 @@ export function gatewayDeskAgent(parts: DeskParts, hosted: HostedAgent, person: 
         readPending(hosted.drafts, hosted.outbox, inbox),
         endingKeysOf(agent, at),
       ])
-      const forThem = await draftsFor(parts, person, agentId, forPerson)
+      const forThem = hasOneOf(person, CONTENT_ROLES)
+        ? await draftsFor(parts, person, agentId, forPerson)
+        : []
+      await noteListed(forThem)
       return { drafts: forThem, sealed: sealed.length, setAside, endingKeys }
     },
     async openDeadlines() {
@@ -154,7 +174,7 @@ export function gatewayDeskAgent(parts: DeskParts, hosted: HostedAgent, person: 
       return agent.capsule(subject, { waitMs: 0, disclose })
     },
     drafts,
-    passkeys: passkeyDecisionsOf(parts.decisions, hosted, person),
+    passkeys: passkeyDecisionsOf(parts.decisions, { agentId, drafts }, person),
     async decide() {
       throw new ExchangeError('approver_missing')
     },

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import type { Forgery } from '../approvals/software-authenticator.fixture.ts'
+import { addDelegation } from '../approvals/delegations.ts'
+import { type Forgery } from '../approvals/software-authenticator.fixture.ts'
+import { listAccess } from '../content/access-record.ts'
 import { startApprovingCompany } from './approving-company.fixture.ts'
 import { deskVisitor, passkeyOptionsIn, withPasskey } from './desk-visitor.fixture.ts'
 
@@ -65,4 +67,35 @@ test('a reader without a delegation, and a person without a passkey, read why th
   const fresh = deskVisitor(origin)
   await fresh.enter((await company.invite('Ole Dahl', 'approver')).link)
   assert.match((await fresh.get(`/drafts/${draft.draftId}`)).text, /You have no passkey/u)
+})
+
+test('whoever sees how a draft begins is in the access record,', async () => {
+  const planner = deskVisitor(origin)
+  const invited = await company.invite('Per Lie', 'planner')
+  await planner.enter(invited.link)
+  const draft = await company.draft()
+  const readers = async () =>
+    (await listAccess(company.gateway.db, hosted.agentId, draft.packageId)).filter(
+      ({ actor }) => actor.id === invited.personId,
+    ).length
+  assert.equal(await readers(), 0)
+  assert.match((await planner.get('/drafts')).text, new RegExp(draft.draftId, 'u'))
+  assert.equal(await readers(), 1)
+  await planner.get('/drafts')
+  assert.equal(await readers(), 1, 'once while the session remembers it')
+})
+
+test('a draft waits on the first page of the delegate of an approver, who is not one', async () => {
+  const { db } = company.gateway
+  const ole = await company.invite('Ole Boss', 'approver')
+  const liv = await company.invite('Liv Deputy', 'reader')
+  const visitor = deskVisitor(origin)
+  await visitor.enter(liv.link)
+  const draft = await company.draft()
+  const link = new RegExp(`/drafts/${draft.draftId}`, 'u')
+  assert.doesNotMatch((await visitor.get('/')).text, link)
+  const by = { actor: { kind: 'command', id: 'root' } as const, now: company.now() }
+  const endsAt = new Date(company.now().getTime() + 3_600_000)
+  await addDelegation(db, { from: ole.personId, to: liv.personId, endsAt }, by)
+  assert.match((await visitor.get('/')).text, link)
 })

@@ -6,7 +6,7 @@ import type { DraftDecisions } from '../approvals/draft-decisions.ts'
 /** Decisions of one person about the drafts of one agent, for the pages of the desk. */
 export function passkeyDecisionsOf(
   decisions: DraftDecisions,
-  { agentId, drafts }: HostedAgent,
+  { agentId, drafts }: Pick<HostedAgent, 'agentId' | 'drafts'>,
   { id: personId, roles }: DeskPerson,
 ): PasskeyDecisions {
   const person = { personId, isApprover: roles.includes('approver') }
