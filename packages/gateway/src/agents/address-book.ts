@@ -1,6 +1,7 @@
-import type { Database, Queries } from '@agent-exchange/database'
+import type { Database, Queries, Transaction } from '@agent-exchange/database'
 import { addressBookFault, type AddressBook } from '@agent-exchange/log'
 import { ExchangeError } from '@agent-exchange/sdk'
+import { recordedChange, type ByActor } from '../people/administration-record.ts'
 import { changeSettings, listAgents } from './agent-registry.ts'
 
 /** The company's own names of organizations, for people. Each agent keeps them; the gateway shows those of all. */
@@ -14,8 +15,10 @@ export async function setOrganizationName(
   db: Database,
   organizationId: string,
   name: string | undefined,
+  by: ByActor,
 ): Promise<AddressBook> {
-  return db.begin(async (tx) => {
+  const details = { name: name ?? null }
+  const change = async (tx: Transaction) => {
     const { [organizationId]: _, ...others } = await readAddressBook(tx)
     const names = name === undefined ? others : { ...others, [organizationId]: name }
     const what = addressBookFault(names)
@@ -26,5 +29,6 @@ export async function setOrganizationName(
         what: 'The gateway has no agent yet that could keep the name. Add one first: aex gateway agent add.',
       })
     return names
-  })
+  }
+  return recordedChange(db, by, change, () => ({ action: 'name.set', target: organizationId, details }))
 }

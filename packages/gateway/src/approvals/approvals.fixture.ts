@@ -63,7 +63,7 @@ export async function startApprovals() {
       if (!(await findPerson(db, personId)))
         await db.begin((tx) => insertPerson(tx, { ...row, addedAt: now().toISOString() }, 100))
       const key = softwareAuthenticator(PARTY)
-      const person = { personId, name, signedInAt: now() }
+      const person = { personId, name, signedInAt: now(), signedInBy: 'link' as const }
       await passkeys.register(person, 'Key', key.create(await passkeys.registrationOptions(person)))
       keys.set(personId, key)
       return { personId, isApprover }

@@ -28,7 +28,7 @@ test('a system cannot send what a rule guards until people approve; the receipt 
     openPasskeys({ ...parts, signInKey: new Uint8Array(32).fill(5) }),
     softwareAuthenticator(PARTY),
   ]
-  const ida = { personId: 'person_ida', name: 'Ida Berg', signedInAt: now() }
+  const ida = { personId: 'person_ida', name: 'Ida Berg', signedInAt: now(), signedInBy: 'link' as const }
   const row = { id: ida.personId, name: ida.name, roles: ['approver'] as const, addedAt: now().toISOString() }
   await db.begin((tx) => insertPerson(tx, row, 1))
   await passkeys.register(ida, 'Laptop', key.create(await passkeys.registrationOptions(ida)))

@@ -84,12 +84,12 @@ export async function removePasskeysOf(tx: Transaction, personId: string, at: st
 
 /** False if the person has no such passkey. */
 export async function removePasskey(
-  db: Queries,
+  tx: Transaction,
   { personId, passkeyId }: { readonly personId: string; readonly passkeyId: string },
-  now: Date,
+  at: string,
 ): Promise<boolean> {
-  const { count } = await db`
-    update passkey set removed_at = ${now.toISOString()}
+  const { count } = await tx`
+    update passkey set removed_at = ${at}
     where passkey_id = ${passkeyId} and person_id = ${personId} and removed_at is null`
   return count > 0
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { listChanges } from '../people/administration-record.ts'
 import { gatewayDatabase } from '../stores/gateway-database.fixture.ts'
 import { openPasskeys } from './passkeys.ts'
 import { findRelyingParty } from './relying-party.ts'
@@ -18,7 +19,7 @@ async function desk() {
     now: () => now,
     signInKey: KEY,
   })
-  const ida = { personId: 'person_ida', name: 'Ida Berg', signedInAt: START }
+  const ida = { personId: 'person_ida', name: 'Ida Berg', signedInAt: START, signedInBy: 'link' as const }
   return {
     db: database.db,
     passkeys,
@@ -46,6 +47,23 @@ test('a person registers a passkey, signs in with it, and removes it', async () 
   await assert.rejects(passkeys.signIn(answer), { code: 'challenge_unknown' }, 'a replay')
   assert.equal(await passkeys.remove('person_other', key.credentialId), false)
   assert.equal(await passkeys.remove(ida.personId, key.credentialId), true)
+  assert.deepEqual(
+    (await listChanges(at.db)).map(({ action, target, actor, details }) => [
+      action,
+      target,
+      actor.id,
+      details,
+    ]),
+    [
+      ['passkey.remove', key.credentialId, ida.personId, {}],
+      [
+        'passkey.add',
+        key.credentialId,
+        ida.personId,
+        { name: 'Laptop', signed_in_by: 'link', signed_in_at: START.toISOString() },
+      ],
+    ],
+  )
   await assert.rejects(passkeys.signIn(key.get(await passkeys.signInOptions())), { code: 'passkey_unknown' })
 })
 

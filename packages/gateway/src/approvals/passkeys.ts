@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto'
-import type { Database } from '@agent-exchange/database'
+import type { Database, Transaction } from '@agent-exchange/database'
 import type {
   AuthenticatorTransport,
   PublicKeyCredentialCreationOptionsJSON,
   PublicKeyCredentialRequestOptionsJSON,
   VerifyRegistrationResponseOpts,
 } from '@simplewebauthn/server'
+import { recordedChange } from '../people/administration-record.ts'
+import type { SignedInBy } from '../people/session-rows.ts'
 import { CHALLENGE_MS, FRESH_SIGN_IN_MS, MAXIMUM_PASSKEY_NAME_CHARACTERS } from './approval-limits.ts'
 import { ApprovalProblem } from './approval-problem.ts'
 import { challengeOf, readAssertion, readRegistration } from './browser-answer.ts'
@@ -29,6 +31,7 @@ export interface SignedInPerson {
   readonly name: string
   /** When the person proved who it is: to the provider, with an invitation or a passkey. */
   readonly signedInAt: Date | undefined
+  readonly signedInBy: SignedInBy
 }
 
 export interface PasskeyOptions {
@@ -120,7 +123,7 @@ export function openPasskeys({ db, publicUrl, now, signInKey }: PasskeysOptions)
         requireUserVerification: true,
         supportedAlgorithmIDs: ALGORITHMS,
       })
-      await db.begin((tx) =>
+      const insert = (tx: Transaction) =>
         insertPasskey(tx, {
           passkeyId: credential.id,
           personId,
@@ -130,14 +133,26 @@ export function openPasskeys({ db, publicUrl, now, signInKey }: PasskeysOptions)
           transports: response.response.transports ?? [],
           signedInAt: signedInAt.toISOString(),
           registeredAt: now().toISOString(),
-        }),
-      )
+        })
+      const by = { actor: { kind: 'person', id: personId } as const, now: now() }
+      const details = { name: named, signed_in_by: person.signedInBy, signed_in_at: signedInAt.toISOString() }
+      await recordedChange(db, by, insert, () => ({
+        action: 'passkey.add',
+        target: credential.id,
+        details,
+      }))
       return { passkeyId: credential.id }
     },
 
     isFresh: (person) => freshSignIn(person) !== undefined,
     list: (personId) => listPasskeys(db, personId),
-    remove: (personId, passkeyId) => removePasskey(db, { personId, passkeyId }, now()),
+    remove: (personId, passkeyId) =>
+      recordedChange(
+        db,
+        { actor: { kind: 'person', id: personId }, now: now() },
+        (tx) => removePasskey(tx, { personId, passkeyId }, now().toISOString()),
+        (isRemoved) => (isRemoved ? { action: 'passkey.remove', target: passkeyId } : undefined),
+      ),
 
     async signInOptions() {
       const { generateAuthenticationOptions } = await webauthn()

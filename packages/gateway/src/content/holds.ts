@@ -1,4 +1,5 @@
 import type { Database } from '@agent-exchange/database'
+import { recordChange } from '../people/administration-record.ts'
 import { recordAccess } from './access-record.ts'
 import { MAXIMUM_HOLD_REASON_CHARACTERS } from './content-limits.ts'
 
@@ -31,6 +32,7 @@ export function placeHold(db: Database, now: Date, change: HoldChange): Promise<
     if (count === 0) return false
     const actor = { kind: 'person', id: by } as const
     await recordAccess(tx, { at, agentId, threadId, action: 'hold_placed', actor, purpose: reason })
+    await recordChange(tx, entryOf('hold.place', change, at))
     return true
   })
 }
@@ -46,9 +48,22 @@ export function releaseHold(db: Database, now: Date, change: HoldChange): Promis
     const purpose = change.reason.slice(0, MAXIMUM_HOLD_REASON_CHARACTERS)
     const actor = { kind: 'person', id: by } as const
     await recordAccess(tx, { at, agentId, threadId, action: 'hold_released', actor, purpose })
+    await recordChange(tx, entryOf('hold.release', change, at))
     return true
   })
 }
+
+const entryOf = (
+  action: 'hold.place' | 'hold.release',
+  { agentId, threadId, by }: HoldChange,
+  at: string,
+) => ({
+  at,
+  actor: { kind: 'command', id: by } as const,
+  action,
+  target: threadId,
+  details: { agent: agentId },
+})
 
 export async function listHolds(db: Database, agentId: string): Promise<readonly Hold[]> {
   const rows = await db<{ thread_id: string; reason: string; placed_by: string; placed_at: string }[]>`

@@ -55,14 +55,16 @@ export function administrationRoutes(parts: AdministrationParts): readonly HostR
   const { db, now, sessions } = parts
   const show = (call: HostCall, state: PeopleState = {}) => peoplePage(parts, call, state)
   /** What is refused is said on the page of the people. */
-  const invite = (work: (call: HostCall) => Promise<Invited>) => async (call: HostCall) => {
+  async function refusing(call: HostCall, work: () => Promise<DeskAnswer>): Promise<DeskAnswer> {
     try {
-      return await show(call, { invited: await work(call) })
+      return await work()
     } catch (error) {
       if (error instanceof PeopleFailure) return show(call, { problem: error.message })
       throw error
     }
   }
+  const invite = (work: (call: HostCall) => Promise<Invited>) => (call: HostCall) =>
+    refusing(call, async () => show(call, { invited: await work(call) }))
 
   return [
     get('/people', DESK_TEXTS.people, (call) => show(call)),
@@ -80,10 +82,12 @@ export function administrationRoutes(parts: AdministrationParts): readonly HostR
       '/people/:id/link',
       invite((call) => renewLink(db, now(), call.id, actorOf(call))),
     ),
-    post('/people/:id/remove', async (call) => {
-      await removePerson(db, now(), call.id, actorOf(call))
-      return { kind: 'redirect', to: '/people', done: 'person_removed' }
-    }),
+    post('/people/:id/remove', (call) =>
+      refusing(call, async () => {
+        const wasThere = await removePerson(db, now(), call.id, actorOf(call))
+        return wasThere ? { kind: 'redirect', to: '/people', done: 'person_removed' } : nobodyHere()
+      }),
+    ),
     get('/sessions', DESK_TEXTS.sessions, (call) => sessionPage(parts, call)),
     post('/sessions/:id/end', async (call) => {
       await sessions.end(call.id, actorOf(call))
@@ -108,6 +112,14 @@ function pageOf<Row>(
   }
   return { rows: all.slice(page * ROWS_OF_PAGE, end), paging }
 }
+
+const nobodyHere = (): DeskAnswer => ({
+  kind: 'page',
+  status: 404,
+  title: DESK_TEXTS.noPerson,
+  section: '/people',
+  main: html`<p><a href="/people">${DESK_TEXTS.people}</a></p>`,
+})
 
 interface PeopleState {
   readonly invited?: Invited

@@ -15,6 +15,9 @@ export const DESK_TEXTS = {
   passkeySignsIn: 'With a passkey you sign in and decide about drafts.',
   passkeyDecides: 'With a passkey you decide about drafts. You sign in with your company account.',
   passkeyCounts: 'It counts for drafts that are made after it was registered.',
+  linkUsed: 'A link of an administrator signed you in.',
+  linkUsedText:
+    'If you did not open it yourself, somebody else acts as you. Have an administrator remove you, and look at the passkeys below.',
   signInFresh:
     'A passkey is registered within ten minutes after your company has asked who you are. Sign in once more: it asks for your password or your second factor again.',
   signInAgain: 'Sign in again, then register',
@@ -50,6 +53,7 @@ export const DESK_TEXTS = {
   remove: 'Remove',
   removeExplained: 'The person is signed out everywhere and cannot sign in again.',
   endSession: 'End',
+  noPerson: 'There is no such person',
   nobody: 'Nobody yet.',
   nobodyText: 'Invite somebody, or connect the identity provider of your company (AEX_GATEWAY_OIDC_ISSUER).',
   ofProvider: 'identity provider',
@@ -57,5 +61,6 @@ export const DESK_TEXTS = {
   noSession: 'Nobody is signed in.',
   noSessionText: 'Sessions end after eight hours, and after half an hour without a page.',
   noRecord: 'Nothing was changed yet.',
-  noRecordText: 'Changes of people, sessions and rules appear here, and nobody can alter them.',
+  noRecordText:
+    'Changes of people, roles, passkeys, sessions, rules, delegations, systems, policies, names, holds and push endpoints appear here, and nobody can alter them.',
 } as const

@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 import type { DeskRole } from '@agent-exchange/desk'
 import { listChanges } from '../people/administration-record.ts'
 import { ABSOLUTE_MS, IDLE_MS, LINK_VALID_MS } from '../people/people-limits.ts'
-import { addPerson, removePerson } from '../people/people.ts'
+import { addPerson, changeRoles, removePerson, renewLink } from '../people/people.ts'
 import { startDesk } from './desk-server.fixture.ts'
 import { deskVisitor } from './desk-visitor.fixture.ts'
 
@@ -85,6 +85,7 @@ test('an administrator invites, ends sessions and removes people, and all of it 
   const [, again = ''] =
     /enter\?link=([\w-]{43})/u.exec((await admin.post(`/people/${kimId}/link`)).text) ?? []
   assert.equal((await admin.post(`/people/${kimId}/remove`)).status, 303)
+  assert.equal((await admin.post(`/people/${kimId}/remove`)).status, 404)
   assert.equal((await kim.enter(again)).status, 410)
   const changes = (await listChanges(db, 10)).filter(({ actor }) => actor.id === admin.personId)
   assert.deepEqual(
@@ -128,6 +129,34 @@ test('lists of 500 rows with long names are pages of less than 100 KB, and each 
   }
 })
 
+test('the last administrator cannot be removed, and other roles hold at once', async () => {
+  await db`update person set removed_at = now() where 'administrator' = any(roles)`
+  const admin = await signedIn('Ada Last', 'administrator')
+  await admin.get('/people')
+  const refused = await admin.post(`/people/${admin.personId}/remove`)
+  assert.deepEqual([refused.status, /last administrator/u.test(refused.text)], [422, true])
+  const second = await signedIn('Bea', 'reader')
+  const by = { actor: command, now: now() }
+  await changeRoles(db, second.personId, ['administrator'], by)
+  assert.equal((await second.get('/people')).status, 200)
+  const outcomes = await Promise.allSettled([
+    removePerson(db, now(), admin.personId, command),
+    changeRoles(db, second.personId, ['reader'], by),
+  ])
+  assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1, 'one of them stays')
+})
+
+test('a new link signs the person out everywhere, and the person sees when it was used', async () => {
+  const kim = await signedIn('Kim Link', 'approver')
+  const { link } = await renewLink(db, now(), kim.personId, command)
+  assert.equal((await kim.get('/')).status, 401)
+  const [entry] = await listChanges(db, 1)
+  assert.deepEqual([entry?.action, entry?.details], ['person.link', { sessions: 1 }])
+  const intruder = deskVisitor(origin)
+  await intruder.enter(link)
+  assert.match((await intruder.get('/passkeys')).text, /A link of an administrator signed you in/u)
+})
+
 test('forms of other sites, other sessions and without a token change nothing', async () => {
   const admin = await signedIn('Eva', 'administrator')
   await admin.get('/people')
@@ -163,6 +192,14 @@ test('a person signs in with the company account, with the roles of the groups a
   const again = deskVisitor(origin)
   await signOn(again)
   assert.doesNotMatch((await ida.get('/')).text, /approver/u, 'a lost group counts in every session')
+  const ofProvider = (await listChanges(db, 20)).filter(({ actor }) => actor.kind === 'gateway')
+  assert.deepEqual(
+    ofProvider.map(({ action, actor, details }) => [action, actor.id, details]),
+    [
+      ['person.role', provider.issuer, { from: ['planner', 'approver'], to: ['planner'] }],
+      ['person.add', provider.issuer, { name: 'ida@acme.example', roles: ['planner', 'approver'] }],
+    ],
+  )
   const rows = await db<{ person_id: string }[]>`select person_id from person where subject = 'u-1'`
   assert.equal(rows.length, 1)
   await removePerson(db, now(), rows[0]?.person_id ?? '', command)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { addDelegation } from '../approvals/delegations.ts'
-import { type Forgery } from '../approvals/software-authenticator.fixture.ts'
+import type { Forgery } from '../approvals/software-authenticator.fixture.ts'
 import { listAccess } from '../content/access-record.ts'
 import { startApprovingCompany } from './approving-company.fixture.ts'
 import { deskVisitor, passkeyOptionsIn, withPasskey } from './desk-visitor.fixture.ts'

@@ -17,6 +17,7 @@ import { MAXIMUM_PASSKEY_NAME_CHARACTERS } from '../approvals/approval-limits.ts
 import type { Passkey } from '../approvals/passkey-rows.ts'
 import type { Passkeys, SignedInPerson } from '../approvals/passkeys.ts'
 import type { GatewaySessions } from '../people/desk-sessions.ts'
+import { lastLinkUse } from '../people/person-links.ts'
 import { findPerson } from '../people/person-rows.ts'
 import { DESK_TEXTS } from './desk-texts.ts'
 import { asRefusal, parsed } from './passkey-desk.ts'
@@ -24,7 +25,7 @@ import { asRefusal, parsed } from './passkey-desk.ts'
 export interface PasskeyPageParts {
   readonly db: Database
   readonly passkeys: Passkeys
-  readonly sessions: Pick<GatewaySessions, 'provedAt'>
+  readonly sessions: Pick<GatewaySessions, 'proofOf'>
 }
 
 const PATH = '/passkeys'
@@ -60,14 +61,15 @@ const personOf = async (
 ): Promise<SignedInPerson> => ({
   personId: person.id,
   name: person.name,
-  signedInAt: await sessions.provedAt(session),
+  ...(await sessions.proofOf(session)),
 })
 
 async function listPage({ passkeys, sessions, db }: PasskeyPageParts, call: HostCall): Promise<DeskAnswer> {
   const { person, csrfToken } = call
-  const [listed, known, signedIn] = await Promise.all([
+  const [listed, known, linkUsedAt, signedIn] = await Promise.all([
     passkeys.list(person.id),
     findPerson(db, person.id),
+    lastLinkUse(db, person.id),
     personOf(sessions, call),
   ])
   const isOfProvider = known?.isOfProvider === true
@@ -78,6 +80,7 @@ async function listPage({ passkeys, sessions, db }: PasskeyPageParts, call: Host
     main: html`<p>
         ${isOfProvider ? DESK_TEXTS.passkeyDecides : DESK_TEXTS.passkeySignsIn} ${DESK_TEXTS.passkeyCounts}
       </p>
+      ${linkUsedAt !== undefined && linkNotice(linkUsedAt)}
       ${listed.length > 0 ? passkeyTable(listed, csrfToken) : emptyState({ title: 'No passkey yet.', text: 'Register one below.' })}
       <h2>Register a passkey</h2>
       ${isOfProvider && passkeys.isAvailable && !passkeys.isFresh(signedIn) && askAgain()}
@@ -108,6 +111,14 @@ async function listPage({ passkeys, sessions, db }: PasskeyPageParts, call: Host
       }`,
   }
 }
+
+/** An administrator could have opened it, so the person has to see it. */
+const linkNotice = (usedAt: string) =>
+  notice({
+    tone: 'info',
+    title: DESK_TEXTS.linkUsed,
+    text: html`${exactTime(new Date(usedAt))}. ${DESK_TEXTS.linkUsedText}`,
+  })
 
 /** The company's own sign-in, with the question of the provider: an open session there proves nobody. */
 const askAgain = () =>

@@ -1,4 +1,4 @@
-import type { Queries, Transaction } from '@agent-exchange/database'
+import type { Database, Queries, Transaction } from '@agent-exchange/database'
 import { MAXIMUM_LISTED } from './people-limits.ts'
 
 /** Owner of the table administration_record, which the database lets nobody change. */
@@ -31,6 +31,21 @@ export async function recordChange(tx: Transaction, entry: AdministrationEntry):
   await tx`
     insert into administration_record (at, actor_kind, actor_id, action, target, details)
     values (${at}, ${actor.kind}, ${actor.id}, ${action}, ${target}, ${JSON.stringify(details)})`
+}
+
+/** A change and its entry share a transaction. Without an entry, nothing was changed. */
+export function recordedChange<T>(
+  db: Database,
+  { actor, now }: ByActor,
+  work: (tx: Transaction) => Promise<T>,
+  entryOf: (result: T) => Pick<AdministrationEntry, 'action' | 'target' | 'details'> | undefined,
+): Promise<T> {
+  return db.begin(async (tx) => {
+    const result = await work(tx)
+    const entry = entryOf(result)
+    if (entry) await recordChange(tx, { at: now.toISOString(), actor, ...entry })
+    return result
+  })
 }
 
 /** Newest first. */

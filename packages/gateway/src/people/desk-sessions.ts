@@ -11,13 +11,19 @@ import {
   TOUCH_MS,
 } from './people-limits.ts'
 import { deleteOldLinks, useLink } from './person-links.ts'
-import { findPerson, listPersonRows, savePersonOfProvider, type Person } from './person-rows.ts'
+import {
+  findPerson,
+  listPersonRows,
+  lockPersonOfProvider,
+  savePersonOfProvider,
+  type Person,
+} from './person-rows.ts'
 import {
   deleteOldSessions,
   endOldest,
   endOne,
   findByToken,
-  findProvedAt,
+  findProof,
   insertSession,
   listLiving,
   setAgent,
@@ -48,6 +54,12 @@ export interface ListedSession {
   readonly lastSeenAt: string
 }
 
+export interface SignInProof {
+  readonly signedInBy: SignedInBy
+  /** Undefined: only a session at the provider says who it is. */
+  readonly signedInAt: Date | undefined
+}
+
 export type PasskeySignIn = { readonly token: string } | { readonly refused: 'removed' | 'of_provider' }
 
 /** Sessions of the desk, which all instances of a gateway share. Each sign-in returns a new token for the cookie. */
@@ -58,8 +70,8 @@ export interface GatewaySessions extends DeskSessions {
   signInWithProvider(person: ProviderPerson): Promise<string | undefined>
   /** After the passkey was verified. A person of the provider signs in there, where the company can end it. */
   signInWithPasskey(personId: string): Promise<PasskeySignIn>
-  /** When the person proved who it is for this session. Undefined: only the provider's session says so. */
-  provedAt(session: DeskSession): Promise<Date | undefined>
+  /** How the person proved who it is for this session. */
+  proofOf(session: DeskSession): Promise<SignInProof>
   chooseAgent(session: DeskSession, agentId: string): Promise<void>
   /** False if the session had ended. */
   end(sessionId: string, actor: Actor): Promise<boolean>
@@ -136,7 +148,9 @@ export function openDeskSessions({ db, now }: { db: Database; now: () => Date })
           addedAt: now().toISOString(),
           ...(email !== undefined && { email: email.slice(0, MAXIMUM_NAME_CHARACTERS) }),
         }
+        const before = await lockPersonOfProvider(tx, { issuer, subject })
         const person = await savePersonOfProvider(tx, row, { issuer, subject })
+        if (person) await recordRoles(tx, person, { before, at: row.addedAt, issuer })
         return person && start(tx, person, 'provider', isFresh)
       }),
 
@@ -148,9 +162,10 @@ export function openDeskSessions({ db, now }: { db: Database; now: () => Date })
         return { token: await start(tx, person, 'passkey') }
       }),
 
-    async provedAt({ id }) {
-      const at = await findProvedAt(db, id)
-      return at === undefined ? undefined : new Date(at)
+    async proofOf({ id }) {
+      const row = await findProof(db, id)
+      const at = row?.proved_at ?? undefined
+      return { signedInBy: row?.signed_in_by ?? 'provider', signedInAt: at === undefined ? at : new Date(at) }
     },
 
     chooseAgent: ({ id }, agentId) => setAgent(db, id, agentId),
@@ -183,6 +198,21 @@ export function openDeskSessions({ db, now }: { db: Database; now: () => Date })
       await deleteOldSessions(db, before)
       await deleteOldLinks(db, before)
     },
+  }
+}
+
+/** What the groups of the provider changed with this sign-in. */
+async function recordRoles(
+  tx: Transaction,
+  { id: target, name, roles }: Person,
+  { before, at, issuer }: { before: Person | undefined; at: string; issuer: string },
+): Promise<void> {
+  const actor = { kind: 'gateway', id: issuer } as const
+  if (!before) {
+    await recordChange(tx, { at, actor, action: 'person.add', target, details: { name, roles } })
+  } else if (before.roles.join() !== roles.join()) {
+    const details = { from: before.roles, to: roles }
+    await recordChange(tx, { at, actor, action: 'person.role', target, details })
   }
 }
 

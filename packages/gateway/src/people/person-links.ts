@@ -30,6 +30,14 @@ export async function useLink(tx: Transaction, secret: string, now: Date): Promi
   return row?.person_id
 }
 
+/** When the person signed in by a link last, while links are kept. */
+export async function lastLinkUse(db: Queries, personId: string): Promise<string | undefined> {
+  const [row] = await db<{ used_at: string }[]>`
+    select used_at from person_link where person_id = ${personId} and used_at is not null
+    order by used_at desc limit 1`
+  return row?.used_at
+}
+
 export async function endLinks(tx: Transaction, personId: string): Promise<void> {
   await tx`delete from person_link where person_id = ${personId} and used_at is null`
 }

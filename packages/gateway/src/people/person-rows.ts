@@ -66,6 +66,16 @@ export async function savePersonOfProvider(
   return row && toPerson(row)
 }
 
+/** Undefined if the person never signed in, or was removed. */
+export async function lockPersonOfProvider(
+  tx: Transaction,
+  { issuer, subject }: { readonly issuer: string; readonly subject: string },
+): Promise<Person | undefined> {
+  const [row] = await tx<PersonRow[]>`
+    select * from person where issuer = ${issuer} and subject = ${subject} and removed_at is null for update`
+  return row && toPerson(row)
+}
+
 /** Undefined if there is no such person, or it was removed. */
 export async function findPerson(db: Queries, personId: string): Promise<Person | undefined> {
   const [row] = await db.byIndex<PersonRow[]>`
@@ -84,6 +94,22 @@ export async function listPersonRows(db: Queries): Promise<Person[]> {
   const rows = await db<PersonRow[]>`
     select * from person where removed_at is null order by name, person_id limit ${MAXIMUM_LISTED}`
   return rows.map(toPerson)
+}
+
+/** The first two are enough to know whether somebody is the last. Other changes of administrators wait. */
+export async function lockAdministrators(tx: Transaction): Promise<string[]> {
+  const rows = await tx<{ person_id: string }[]>`
+    select person_id from person where removed_at is null and 'administrator' = any(roles)
+    order by person_id limit 2 for update`
+  return rows.map(({ person_id }) => person_id)
+}
+
+export async function updateRoles(
+  tx: Transaction,
+  personId: string,
+  roles: readonly DeskRole[],
+): Promise<void> {
+  await tx`update person set roles = ${[...roles]} where person_id = ${personId}`
 }
 
 /** False if there is no such person. */

@@ -58,10 +58,13 @@ export async function findByToken(
   return row
 }
 
-export async function findProvedAt(db: Queries, sessionId: string): Promise<string | undefined> {
-  const [row] = await db<Pick<SessionRow, 'proved_at'>[]>`
-    select proved_at from desk_session where session_id = ${sessionId}`
-  return row?.proved_at ?? undefined
+export async function findProof(
+  db: Queries,
+  sessionId: string,
+): Promise<Pick<SessionRow, 'proved_at' | 'signed_in_by'> | undefined> {
+  const [row] = await db<Pick<SessionRow, 'proved_at' | 'signed_in_by'>[]>`
+    select proved_at, signed_in_by from desk_session where session_id = ${sessionId}`
+  return row
 }
 
 /** Newest first. */

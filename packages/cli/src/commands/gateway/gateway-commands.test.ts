@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { openDatabase } from '@agent-exchange/database'
@@ -71,17 +71,10 @@ test('an unknown agent, verb or system is refused with what to do', async () => 
   assert.deepEqual(await document('push', 'list'), [])
 })
 
+const POLICY_PARTIES = ['--org', 'org_a', '--agent', 'agent_a', '--to', 'org_b']
+
 test('policies that systems may choose are added, listed and removed', async () => {
-  const made = await aexHere(
-    'new',
-    'policy_envelope',
-    '--org',
-    'org_a',
-    '--agent',
-    'agent_a',
-    '--to',
-    'org_b',
-  )
+  const made = await aexHere('new', 'policy_envelope', ...POLICY_PARTIES)
   const file = join(folder, 'policy.json')
   writeFileSync(file, made.stdout)
   const { policy_id: policyId } = await document('policy', 'add', file, '--agent', 'agent_a')
@@ -196,9 +189,70 @@ test('a person is invited by a link, gets another one, and is removed', async ()
   assert.deepEqual(roles, ['planner', 'approver'])
   assert.match((await document('person', 'link', personId)).link, /\/enter\?link=/u)
   assert.match((await gateway('person', 'add', 'X', '--role', 'owner')).stderr, /Use reader, planner/u)
+  const changed = await document('person', 'role', personId, '--role', 'administrator')
+  assert.deepEqual(changed, { person_id: personId, roles: ['administrator'] })
+  for (const change of [['role', personId, '--role', 'reader'] as const, ['remove', personId] as const])
+    assert.match((await gateway('person', ...change)).stderr, /last administrator/u)
+  const { person_id: other } = await document('person', 'add', 'Ada', '--role', 'administrator')
+  assert.equal((await gateway('person', 'role', personId, '--role', 'reader')).code, 0)
+  assert.match((await gateway('person', 'role', 'person_none', '--role', 'reader')).stderr, /no person_none/u)
   assert.equal((await gateway('person', 'remove', personId)).code, 0)
   assert.match((await gateway('person', 'remove', personId)).stderr, /no person_.* List people: /u)
-  assert.deepEqual(await document('person', 'list'), [])
+  const people: { person_id: string }[] = await document('person', 'list')
+  assert.deepEqual(
+    people.map(({ person_id }) => person_id),
+    [other],
+  )
+})
+
+test('every change by command is an entry of the administration record, with who made it', async () => {
+  const by = ['--by', 'Liv Moe'] as const
+  const file = join(folder, 'recorded.json')
+  writeFileSync(file, (await aexHere('new', 'policy_envelope', ...POLICY_PARTIES)).stdout)
+  await db`delete from agent_policy`
+  const last = async () => {
+    const rows = await db<{ action: string; target: string; actor_id: string }[]>`
+      select action, target, actor_id from administration_record order by number desc limit 1`
+    const [{ action, target, actor_id } = { action: '', target: '', actor_id: '' }] = rows
+    return [action, target, actor_id]
+  }
+  const user = userInfo().username
+  const { system_id: system } = await document('system', 'add', 'wms', '--agent', 'agent_a', '--may', 'read')
+  assert.deepEqual(await last(), ['system.add', system, user])
+  await document('system', 'revoke', system)
+  assert.deepEqual(await last(), ['system.revoke', system, user])
+  await gateway('system', 'revoke', 'system_none')
+  assert.deepEqual(await last(), ['system.revoke', system, user], 'what changes nothing is no entry')
+  const { policy_id: policy } = await document('policy', 'add', file, '--agent', 'agent_a')
+  assert.deepEqual(await last(), ['policy.put', policy, user])
+  await document('policy', 'remove', policy, '--agent', 'agent_a')
+  assert.deepEqual(await last(), ['policy.remove', policy, user])
+  await gateway('push', 'remove', '--agent', 'agent_a')
+  const push = await document('push', 'set', 'https://10.0.0.5:8443/in', '--agent', 'agent_a')
+  assert.deepEqual(await last(), ['push.add', push.endpoint_id, user])
+  await document('push', 'remove', '--agent', 'agent_a')
+  assert.deepEqual(await last(), ['push.remove', 'agent_a', user])
+  await gateway('name', 'org_b', 'Bolts')
+  assert.deepEqual(await last(), ['name.set', 'org_b', user])
+  const hold = ['thread_9', '--agent', 'agent_a', ...by, '--reason', 'case 15'] as const
+  await document('hold', 'place', ...hold)
+  assert.deepEqual(await last(), ['hold.place', 'thread_9', 'Liv Moe'])
+  await document('hold', 'release', ...hold)
+  assert.deepEqual(await last(), ['hold.release', 'thread_9', 'Liv Moe'])
+  const { rule_id: rule } = await document('rule', 'add', '--people', '2', ...by)
+  assert.deepEqual(await last(), ['rule.add', rule, 'Liv Moe'])
+  await document('rule', 'remove', rule, '--by', 'Ole Dahl')
+  assert.deepEqual(await last(), ['rule.remove', rule, 'Ole Dahl'])
+  const { person_id: from } = await document('person', 'add', 'Ole', '--role', 'approver')
+  const { person_id: to } = await document('person', 'add', 'Liv', '--role', 'planner')
+  const until = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10)
+  const terms = ['--from', from, '--to', to, '--until', until] as const
+  const { delegation_id: delegation } = await document('delegation', 'add', ...terms, ...by)
+  assert.deepEqual(await last(), ['delegation.add', delegation, 'Liv Moe'])
+  await document('delegation', 'end', delegation, '--by', 'Ole Dahl')
+  assert.deepEqual(await last(), ['delegation.end', delegation, 'Ole Dahl'])
+  const [ended] = await db`select ended_by from approval_delegation where delegation_id = ${delegation}`
+  assert.equal(ended?.['ended_by'], 'Ole Dahl')
 })
 
 test('[EVT-14] events that were set aside are listed with their reason, and wait again: one of them, or all', async () => {

@@ -1,5 +1,6 @@
 import {
   addPerson,
+  changeRoles,
   isDeskRole,
   listPeople,
   removePerson,
@@ -27,11 +28,7 @@ export function gatewayPersonCommand(): Command {
     'person add "Ada Lund" --role administrator,approver --email ada@company.example',
   )
     .argument('<name>', 'what colleagues call the person')
-    .addOption(
-      new Option('--role <roles>', `separated by commas: ${ROLES}`)
-        .argParser(readRoles)
-        .makeOptionMandatory(),
-    )
+    .addOption(roleOption())
     .option('--email <address>', 'mail address of the person')
     .action(addOne)
   const list = gatewayLeaf('list', 'People who can sign in, with their roles', 'person list').action(listAll)
@@ -42,6 +39,14 @@ export function gatewayPersonCommand(): Command {
   )
     .argument('<person_id>', 'see: aex gateway person list')
     .action(linkOne)
+  const role = gatewayLeaf(
+    'role',
+    'Give an invited person other roles, which replace those of before',
+    'person role person_4f… --role planner,approver',
+  )
+    .argument('<person_id>', 'see: aex gateway person list')
+    .addOption(roleOption())
+    .action(changeOne)
   const remove = gatewayLeaf('remove', 'Sign a person out everywhere, for good', 'person remove person_4f…')
     .argument('<person_id>', 'see: aex gateway person list')
     .action(removeOne)
@@ -50,8 +55,12 @@ export function gatewayPersonCommand(): Command {
     .addCommand(add)
     .addCommand(list)
     .addCommand(link)
+    .addCommand(role)
     .addCommand(remove)
 }
+
+const roleOption = () =>
+  new Option('--role <roles>', `separated by commas: ${ROLES}`).argParser(readRoles).makeOptionMandatory()
 
 function readRoles(text: string): readonly Role[] {
   const given = text.split(',').map((each) => each.trim())
@@ -74,7 +83,12 @@ async function addOne(
 async function linkOne(personId: string, { json }: Json): Promise<void> {
   await withGateway(async (gateway) => {
     const invited = await renewLink(gateway.db, gateway.now(), personId, actorOf())
-    showLink(gateway, invited, 'Earlier links stopped working.', json)
+    showLink(
+      gateway,
+      invited,
+      'Earlier links stopped working, and the person is signed out everywhere.',
+      json,
+    )
   })
 }
 
@@ -107,6 +121,12 @@ async function listAll({ json }: Json): Promise<void> {
     )
   for (const { person_id, name, roles, signs_in_by } of rows)
     console.log(visible(`${name}  ${person_id}  ${roles.join(', ')}  ${signs_in_by}`))
+}
+
+async function changeOne(personId: string, { role, json }: Json & { role: readonly Role[] }): Promise<void> {
+  await withGateway(({ db, now }) => changeRoles(db, personId, role, { actor: actorOf(), now: now() }))
+  if (json) return console.log(visibleJson({ person_id: personId, roles: role }))
+  console.log(visible(`${personId} has the role ${role.join(', ')}.`))
 }
 
 async function removeOne(personId: string, { json }: Json): Promise<void> {

@@ -7,6 +7,7 @@ import { aexStep } from '../../next-step.ts'
 import { visible, visibleJson } from '../../visible.ts'
 import { agentOption, gatewayLeaf, requireAgent, type Json } from './gateway-command.ts'
 import { withGateway } from './opened-gateway.ts'
+import { recorded } from './recorded.ts'
 
 interface OfAgent extends Json {
   readonly agent: string
@@ -43,7 +44,11 @@ async function addOne(file: string, { agent, json }: OfAgent): Promise<void> {
   const given = await readPolicy(file)
   const { policy_id, purpose } = await withGateway(async (gateway) => {
     await requireAgent(gateway, agent)
-    return putPolicy(gateway.db, agent, given)
+    return recorded(
+      gateway,
+      (tx) => putPolicy(tx, agent, given),
+      ({ policy_id: target }) => ({ action: 'policy.put', target, details: { agent } }),
+    )
   })
   if (json) return console.log(visibleJson({ agent_id: agent, policy_id }))
   console.log(visible(`Systems of ${agent} may use ${policy_id} (${purpose}).`))
@@ -74,7 +79,13 @@ async function listAll({ agent, json }: OfAgent): Promise<void> {
 }
 
 async function removeOne(policyId: string, { agent, json }: OfAgent): Promise<void> {
-  const isRemoved = await withGateway(({ db }) => removePolicy(db, agent, policyId))
+  const isRemoved = await withGateway((gateway) =>
+    recorded(
+      gateway,
+      (tx) => removePolicy(tx, agent, policyId),
+      (isGone) => (isGone ? { action: 'policy.remove', target: policyId, details: { agent } } : undefined),
+    ),
+  )
   if (!isRemoved)
     throw new CommandFailure(
       `${agent} has no ${policyId}. List its policies: ${aexStep('gateway', 'policy', 'list', '--agent', agent)}`,

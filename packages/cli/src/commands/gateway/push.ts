@@ -5,6 +5,7 @@ import { aexStep } from '../../next-step.ts'
 import { visible, visibleJson } from '../../visible.ts'
 import { agentOption, gatewayLeaf, requireAgent, type Json } from './gateway-command.ts'
 import { withGateway } from './opened-gateway.ts'
+import { recorded } from './recorded.ts'
 
 interface OfAgent extends Json {
   readonly agent: string
@@ -37,8 +38,16 @@ export function gatewayPushCommand(): Command {
 async function setEndpoint(url: string, { agent, json }: OfAgent): Promise<void> {
   const { endpointId, secret } = await withGateway(async (gateway) => {
     await requireAgent(gateway, agent)
-    const { db, box, config } = gateway
-    return addPushEndpoint(db, { agentId: agent, url, allowedHosts: config.pushHosts }, box)
+    const { box, config } = gateway
+    return recorded(
+      gateway,
+      (tx) => addPushEndpoint(tx, { agentId: agent, url, allowedHosts: config.pushHosts }, box),
+      ({ endpointId }) => ({
+        action: 'push.add',
+        target: endpointId,
+        details: { agent, host: new URL(url).host },
+      }),
+    )
   })
   if (json) return console.log(visibleJson({ endpoint_id: endpointId, agent_id: agent, url, secret }))
   console.log(visible(`Packages for ${agent} are pushed to ${url}.`))
@@ -59,7 +68,13 @@ async function listAll({ json }: Json): Promise<void> {
 }
 
 async function removeEndpoint({ agent, json }: OfAgent): Promise<void> {
-  const isRemoved = await withGateway(({ db }) => removePushEndpoint(db, agent))
+  const isRemoved = await withGateway((gateway) =>
+    recorded(
+      gateway,
+      (tx) => removePushEndpoint(tx, agent),
+      (isGone) => (isGone ? { action: 'push.remove', target: agent } : undefined),
+    ),
+  )
   if (!isRemoved)
     throw new CommandFailure(
       `Nothing is pushed for ${agent}. List endpoints: ${aexStep('gateway', 'push', 'list')}`,

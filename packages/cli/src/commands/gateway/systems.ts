@@ -14,6 +14,7 @@ import { aexStep } from '../../next-step.ts'
 import { visible, visibleJson } from '../../visible.ts'
 import { gatewayLeaf, requireAgent, type Json } from './gateway-command.ts'
 import { withGateway } from './opened-gateway.ts'
+import { recorded } from './recorded.ts'
 
 export function gatewaySystemCommand(): Command {
   const add = gatewayLeaf(
@@ -78,7 +79,15 @@ interface NewSystem extends Json {
 async function addOne(name: string, { agent, may, json }: NewSystem): Promise<void> {
   const { system, key } = await withGateway(async (gateway) => {
     for (const agentId of agent) if (agentId !== ALL_AGENTS) await requireAgent(gateway, agentId)
-    return addSystem(gateway.db, { name, agents: [...new Set(agent)], verbs: may })
+    return recorded(
+      gateway,
+      (tx) => addSystem(tx, { name, agents: [...new Set(agent)], verbs: may }),
+      ({ system: { systemId, agents } }) => ({
+        action: 'system.add',
+        target: systemId,
+        details: { name, agents, verbs: may },
+      }),
+    )
   })
   if (json) return console.log(visibleJson({ ...toJson(system), key }))
   console.log(visible(`${name} may ${may.join(', ')} for ${system.agents.join(', ')}.`))
@@ -102,7 +111,13 @@ async function listAll({ json }: Json): Promise<void> {
 }
 
 async function revokeOne(systemId: string, { json }: Json): Promise<void> {
-  const isRevoked = await withGateway(({ db }) => revokeSystem(db, systemId))
+  const isRevoked = await withGateway((gateway) =>
+    recorded(
+      gateway,
+      (tx) => revokeSystem(tx, systemId),
+      (isGone) => (isGone ? { action: 'system.revoke', target: systemId } : undefined),
+    ),
+  )
   if (!isRevoked)
     throw new CommandFailure(`There is no ${systemId}. List systems: ${aexStep('gateway', 'system', 'list')}`)
   if (json) return console.log(visibleJson({ system_id: systemId, revoked: true }))
