@@ -40,6 +40,8 @@ export const SHOWN_ENTRIES = 25
 /** Longer texts are shortened on the page of a story; the page of the package has them in full. */
 export const SHOWN_CHARACTERS = 240
 export const SHOWN_SENT_DRAFTS = 25
+/** Open drafts on a page of the list. */
+export const SHOWN_DRAFTS = 50
 /** Deeper values are shown as JSON. */
 export const MAXIMUM_SHOWN_DEPTH = 4
 /** How long a draft's page waits for what the checks need from the exchange. */

@@ -43,12 +43,17 @@ export const TEXTS = {
   openAndReceipt: 'Open and send receipts',
   openExplanation: 'Opening it sends signed receipts to the sender.',
   challengedBy: 'Challenged by',
-  says: 'says',
   exceptions: 'Except',
   revokedAbout: 'The package that it answers was revoked.',
   confirmedBy: 'Confirmed by',
   notConfirmed: 'No other company has confirmed it.',
   laterAgreement: 'Agreed to a later package:',
+  settled: 'later agreed',
+  restsOn: 'Rests on',
+  asked: 'You are asked',
+  answerBy: 'Answer by',
+  you: 'you',
+  legend: 'The line before a quotation has the colour of its company.',
   statedDifferently: 'states',
   more: 'more',
   deleted: 'The exchange has deleted the content.',
@@ -57,6 +62,7 @@ export const TEXTS = {
   notReadable: 'Not readable:',
   retention: (days: number) => `asks to delete it ${days} ${days === 1 ? 'day' : 'days'} after opening it`,
   earliest: 'at the earliest on',
+  disclosureLevel: 'Disclosure level',
   forwardingAllowed: 'forwarding allowed',
   forwardingNotAllowed: 'forwarding not allowed',
   deletesOn: 'The exchange deletes the content on',
@@ -75,6 +81,59 @@ export const TEXTS = {
   noPackageText: 'A thread begins when the exchange accepts its first package.',
 } as const
 
+/** Drafts: the list, one draft, and what was sent. */
+export const DRAFT_TEXTS = {
+  drafts: 'Drafts',
+  openDrafts: 'Open drafts',
+  sent: 'Sent',
+  sentDrafts: 'Sent drafts',
+  sentColumns: ['Sent', 'Approved by', 'Reason', 'Package'],
+  nobodyHadTo: 'No approval was needed.',
+  nothingSent: 'Nothing was sent from a draft yet.',
+  damaged: 'A draft was changed after it was made, or its file is damaged.',
+  damagedText: 'can only be discarded. Find out who changed it.',
+  sentDraft: 'Sent draft',
+  sentState: 'sent',
+  state: 'State',
+  approvedBy: 'Approved by',
+  reason: 'Reason',
+  package: 'Package',
+  thread: 'Thread',
+  accepted: 'The exchange accepted the package.',
+  rule: 'What the rules asked for:',
+  readConversation: 'Read the conversation',
+} as const
+
+export const PACKAGE_TEXTS = {
+  unopened: 'Nobody has opened it yet.',
+  sentByUs: 'Sent by us',
+  fromOther: 'From the other company',
+  sealed: 'Sealed package',
+  verifiedWith: 'Signature verified with key',
+  ownCopy: 'Your own copy. The exchange has deleted the content.',
+  humanApproval: (outcome: string) => `The sender recorded a human approval (${outcome}).`,
+  noHumanApproval: 'No human approval was required.',
+  handling: 'As the sender asks',
+  retention: (days: number) => `Delete it ${days} ${days === 1 ? 'day' : 'days'} after opening it.`,
+  forwardingAllowed: 'It may be forwarded.',
+  forwardingNotAllowed: 'Do not forward it.',
+  modelUse: (words: string) => `By its policy, ${words}.`,
+  raw: 'Show the object as JSON',
+  rawObject: 'Raw object',
+  rawMetadata: 'Raw metadata',
+  respondsTo: 'Responds to',
+  forColleague: 'It is addressed to another agent of this organization.',
+  notShown: 'It cannot be shown.',
+  revoke: 'Revoke…',
+  revokeExplanation:
+    'The recipient can no longer fetch the content. What was opened before cannot be recalled. The recipient can read the reason.',
+  revokeNow: 'Revoke now',
+  reason: 'Reason',
+  detail: 'Detail',
+  title: 'Package',
+  story: 'The story of its thread',
+} as const
+
 /** What differs between the folder of a developer and the gateway of a company. */
 export const PLACE_TEXTS = {
   folder: {
@@ -82,11 +141,13 @@ export const PLACE_TEXTS = {
     resume: 'The agent sends them again when it runs “aex agent resume”.',
     reasons: 'Names and reasons never leave this folder.',
     discard: 'The draft is removed from the folder, with its decision.',
+    deletes: 'This folder deletes its copy on',
   },
   gateway: {
     rotate: 'Ask an administrator of the gateway for a new key.',
     resume: 'The gateway sends them again by itself.',
     reasons: 'Names and reasons never leave your company.',
+    deletes: 'This gateway deletes its copy on',
     discard: 'The draft is removed from the gateway. Decisions about it stay in its records.',
   },
 } as const satisfies Record<DeskPlace, object>
@@ -205,6 +266,12 @@ export const TASK_TEXTS = {
 export const EVIDENCE_TEXTS = {
   title: 'Evidence',
   heading: 'Evidence',
+  words: {
+    proven: 'Proven',
+    consistent: 'Not proven',
+    broken: 'Broken',
+    unreadable: 'Unreadable',
+  },
   notVerified: 'The evidence is not verified yet. Reload the page, or open the details.',
   details: 'Evidence of the thread',
   download: 'Download the evidence',

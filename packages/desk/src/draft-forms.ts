@@ -11,6 +11,7 @@ import {
   type Html,
 } from '@agent-exchange/web'
 import { pathTo, type DeskCall } from './desk-call.ts'
+import { PLACE_TEXTS } from './desk-texts.ts'
 
 /** What a refused form had in it. The passphrase is never shown again. */
 export interface DecisionValues {
@@ -88,10 +89,10 @@ export function sendForm({ csrfToken }: DeskCall, { draftId }: StoredDraft): Htm
   })
 }
 
-export function discardForm({ csrfToken }: DeskCall, draftId: string): Html {
+export function discardForm({ csrfToken, agent }: DeskCall, draftId: string): Html {
   return confirmation({
     summary: 'Discard…',
-    explanation: 'The draft is removed from the folder, with its decision.',
+    explanation: PLACE_TEXTS[agent.place].discard,
     form: {
       id: `discard-${draftId}`,
       action: pathTo('drafts', draftId, '/discard'),

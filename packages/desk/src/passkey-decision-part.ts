@@ -21,7 +21,7 @@ export function passkeyDecisionPart(
     ${hindrance === undefined ? firstStep(call, draft, { values, canApprove }) : html`<p>${hindrance}</p>`}`
 }
 
-function decisionTable(decisions: DecisionState['decisions']): Html {
+export function decisionTable(decisions: DecisionState['decisions']): Html {
   return table({
     caption: PASSKEY_TEXTS.decisions,
     columns: PASSKEY_TEXTS.decisionColumns.map((title) => ({ title })),

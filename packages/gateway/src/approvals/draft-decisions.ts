@@ -11,7 +11,7 @@ import { CHALLENGE_MS, MAXIMUM_REASON_CHARACTERS } from './approval-limits.ts'
 import { ApprovalProblem } from './approval-problem.ts'
 import { challengeOf, readAssertion } from './browser-answer.ts'
 import { issueChallenge, takeChallenge } from './challenges.ts'
-import { reasonContext, insertDecision, listDecisions } from './decision-rows.ts'
+import { reasonContext, insertDecision } from './decision-rows.ts'
 import { challengeOfStatement, newStatement, parseStatement, subjectFault } from './decision-statement.ts'
 import { needsInWords } from './decision-needs.ts'
 import { principalOf, type DecidingPerson } from './approving-people.ts'
@@ -19,6 +19,7 @@ import { factsOfDraft, readEffectiveRules, type DraftFacts, type EffectiveRules 
 import { listPasskeys, lockPasskey, recordUse } from './passkey-rows.ts'
 import type { PasskeyOptions } from './passkeys.ts'
 import { credentialOf } from './passkeys.ts'
+import { recordedDecisions } from './recorded-decisions.ts'
 import { relyingPartyOf } from './relying-party.ts'
 import { verifyAssertion } from './verify-assertion.ts'
 
@@ -61,6 +62,8 @@ export interface DraftDecisions {
     given: { readonly answer: unknown; readonly reason: string },
   ): Promise<'approved' | 'declined'>
   view(person: DecidingPerson, shown: ShownDraft): Promise<DecisionsView>
+  /** Of a draft that is sent, too. */
+  recorded(agentId: string, draftId: string): Promise<DecisionsView['decisions']>
 }
 
 export interface DraftDecisionOptions extends PasskeyOptions {
@@ -170,27 +173,16 @@ export function openDraftDecisions({
       return statement.decision
     },
 
+    recorded: (agentId, draftId) => recordedDecisions({ db, box, namesOf }, agentId, draftId),
+
     async view(person, shown) {
       const { agentId, draft } = shown
       const rules = await readEffectiveRules(db, agentId, seenFacts(shown))
-      const decisions = (await listDecisions(db, agentId, draft.draftId)).map((each) => ({
-        ...each,
-        onBehalfOf: parseStatement(each.statement)?.on_behalf_of,
-      }))
-      const ids = [
-        ...decisions.flatMap(({ personId, onBehalfOf }) => [personId, onBehalfOf ?? personId]),
-        ...rules.needs.flatMap(({ approvers }) => approvers),
-      ]
-      const names = await namesOf([...new Set(ids)])
+      const decisions = await recordedDecisions({ db, box, namesOf }, agentId, draft.draftId)
+      const names = await namesOf([...new Set(rules.needs.flatMap(({ approvers }) => approvers))])
       const nameOf = (personId: string) => names.get(personId) ?? personId
       return {
-        decisions: decisions.map(({ personId, onBehalfOf, decision, reference, reason, answeredAt }) => ({
-          person: nameOf(personId),
-          onBehalfOf: onBehalfOf === undefined ? undefined : nameOf(onBehalfOf),
-          decision,
-          at: answeredAt,
-          reason: reason ? Buffer.from(box.open(reasonContext(agentId, reference), reason)).toString() : '',
-        })),
+        decisions,
         needs: needsInWords(rules, nameOf),
         hindrance: await hindranceOf(person, shown, rules),
       }

@@ -55,23 +55,25 @@ export async function readEffectiveRules(
   facts: DraftFacts,
 ): Promise<EffectiveRules> {
   const fitting = (await listRules(db)).filter((rule) => fits(rule, facts))
-  const signed = fitting.map(
-    ({ ruleId, partner, policyId, packageType, sensitivity, people, approvers }) => ({
-      rule_id: ruleId,
-      partner,
-      policy_id: policyId,
-      package_type: packageType,
-      sensitivity,
-      people,
-      approvers: [...approvers],
-    }),
-  )
   return {
     needs: fitting.length > 0 ? fitting : [DEFAULT_NEED],
     isAuthorKnown: await hasAuthor(db, agentId, facts.draftId),
     isRuled: fitting.length > 0,
-    digest: digestOf({ tag: 'aex-approval-rules/1', rules: signed }),
+    digest: digestOfRules(fitting),
   }
+}
+
+function digestOfRules(rules: readonly ApprovalRule[]): string {
+  const signed = rules.map(({ ruleId, partner, policyId, packageType, sensitivity, people, approvers }) => ({
+    rule_id: ruleId,
+    partner,
+    policy_id: policyId,
+    package_type: packageType,
+    sensitivity,
+    people,
+    approvers: [...approvers],
+  }))
+  return digestOf({ tag: 'aex-approval-rules/1', rules: signed })
 }
 
 function fits(rule: ApprovalRule, { recipient, policy, object }: DraftFacts): boolean {

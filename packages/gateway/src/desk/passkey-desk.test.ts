@@ -56,6 +56,10 @@ test('an approver registers a passkey, reads what is signed, approves, and the d
   const sent = await ida.post(`${path}/send`)
   assert.equal(sent.status, 303, sent.text)
   assert.equal((await hosted.outbox.read(draft.packageId))?.state, 'accepted')
+  assert.match((await ida.get('/drafts')).text, /<h2>Sent<\/h2>[^]*Ida Berg[^]*Agreed\./u)
+  assert.doesNotMatch((await ida.get('/drafts')).text, /No approval was needed/u)
+  const closed = (await ida.get(path)).text
+  assert.match(closed, /Sent draft[^]*approved[^]*Ida Berg[^]*Agreed\.[^]*One person must approve/u)
 })
 
 test('a reader without a delegation, and a person without a passkey, read why they cannot decide', async () => {
@@ -98,4 +102,13 @@ test('a draft waits on the first page of the delegate of an approver, who is not
   const endsAt = new Date(company.now().getTime() + 3_600_000)
   await addDelegation(db, { from: ole.personId, to: liv.personId, endsAt }, by)
   assert.match((await visitor.get('/')).text, link)
+})
+
+test('pages offer only what the roles of the person permit', async () => {
+  const draft = await company.draft()
+  const reader = await withPasskey('Per Lie', 'reader')
+  const planner = await withPasskey('Siv Moe', 'planner')
+  assert.doesNotMatch((await reader.get(`/drafts/${draft.draftId}`)).text, /Discard…|Seal and send now/u)
+  assert.match((await planner.get(`/drafts/${draft.draftId}`)).text, /Discard…/u)
+  assert.doesNotMatch((await planner.get('/')).text, /aex agent/u)
 })

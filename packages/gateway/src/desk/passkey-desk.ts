@@ -12,6 +12,7 @@ export function passkeyDecisionsOf(
   const person = { personId, isApprover: roles.includes('approver') }
   return {
     state: (draft) => decisions.view(person, { agentId, draft, digest: draft.digest }),
+    recorded: (draftId) => decisions.recorded(agentId, draftId),
     options: ({ draftId, digest, decision }) =>
       asRefusal(async () => {
         const draft = await drafts.get(draftId)
