@@ -98,7 +98,11 @@ export function createDeskApp(host: DeskHost, options: DeskAppOptions = {}): Des
     const agents = host.agents(session)
     const agent = agents.find(({ identity }) => identity.agentId === session.agentId) ?? agents[0]
     const frame = { person: session.person, csrfToken: tokenOf(session, agent), agent }
-    if (isStream) return stream(response, agent, url.searchParams.get('seen'))
+    if (isStream) {
+      // A stream does not outlive its session.
+      const isPermitted = async () => (await host.sessions.find(cookie, { isActivity: false })) !== undefined
+      return stream(response, agent, { seen: url.searchParams.get('seen'), isPermitted })
+    }
     send(response, await pageFor(request, { method, url, session, agent, frame }), {
       frame,
       done: url.searchParams.get('done'),
@@ -146,11 +150,15 @@ export function createDeskApp(host: DeskHost, options: DeskAppOptions = {}): Des
   const tokenOf = (session: DeskSession, agent: DeskAgent | undefined) =>
     csrfToken(host.csrfKey, boundTo(session, agent))
 
-  function stream(response: ServerResponse, agent: DeskAgent | undefined, seen: string | null): void {
+  function stream(
+    response: ServerResponse,
+    agent: DeskAgent | undefined,
+    { seen, isPermitted }: { readonly seen: string | null; readonly isPermitted: () => Promise<boolean> },
+  ): void {
     // Browsers do not reconnect after this status. The page works without updates.
     if (!live.hasRoom || !agent) return void response.writeHead(503).end()
     response.writeHead(200, EVENT_STREAM_HEADERS)
-    live.add(response, deskChanges(agent, seen))
+    live.add(response, deskChanges(agent, seen, isPermitted))
   }
 
   const send = (

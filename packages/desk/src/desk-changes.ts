@@ -10,10 +10,14 @@ export async function streamAddress(agent: DeskAgent): Promise<string> {
 }
 
 /** What the streams of all pages compare. */
-export function deskChanges(agent: DeskAgent, seen: string | null): LiveContent {
+export function deskChanges(
+  agent: DeskAgent,
+  seen: string | null,
+  isPermitted: () => Promise<boolean>,
+): LiveContent {
   const read = async () => {
     await agent.fetchEvents()
     return agent.summary()
   }
-  return { topic: `desk ${agent.identity.agentId}`, read, seen: seen ?? undefined }
+  return { topic: `desk ${agent.identity.agentId}`, read, seen: seen ?? undefined, isPermitted }
 }
