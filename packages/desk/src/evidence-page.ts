@@ -2,7 +2,6 @@ import {
   describeVerdict,
   readerWith,
   renderCapsuleHtml,
-  verifyCapsule,
   visibleText,
   type ReportSection,
 } from '@agent-exchange/log'
@@ -12,7 +11,8 @@ import type { DeskAgent } from './desk-agent.ts'
 import type { DeskAnswer, DeskCall } from './desk-call.ts'
 import { MAXIMUM_DISCLOSED } from './desk-limits.ts'
 import { EVIDENCE_TEXTS as T } from './desk-texts.ts'
-import { evidenceLinks } from './evidence-part.ts'
+import { evidenceLinks, verdictView } from './evidence-part.ts'
+import { verifiedEvidence } from './verified-evidence.ts'
 
 const CAPSULE_FILE = 'capsule.json'
 
@@ -37,12 +37,11 @@ async function evidencePart(
   { capsule, earlierPackages }: CollectedCapsule,
   { agent, id }: Pick<DeskCall, 'agent' | 'id'>,
 ): Promise<Html> {
-  const { profile } = agent
-  const result = await verifyCapsule(capsule, { require: 'unpinned', profile })
+  const result = await verifiedEvidence(agent, capsule)
   const names = await agent.names()
   const { sentence, tone, facts, sections, details } = describeVerdict(result, readerWith(names))
-  return html`${notice({ tone, title: visibleText(sentence) })} ${earlierPackages > 0 && earlierNotice(id)}
-    ${evidenceLinks(id)}
+  return html`${verdictView({ word: result.word, tone, sentence })}
+    ${earlierPackages > 0 && earlierNotice(id)} ${evidenceLinks(id)}
     <p class="quiet">${T.anybody} <code>aex verify FILE</code></p>
     ${sections.map(
       (section) =>
@@ -88,7 +87,7 @@ export async function capsuleFile({ agent, id }: DeskCall): Promise<DeskAnswer> 
 export async function reportFile({ agent, id, now }: DeskCall): Promise<DeskAnswer> {
   const collected = await collect(agent, id)
   if (collected instanceof ExchangeError) throw collected
-  const result = await verifyCapsule(collected.capsule, { require: 'unpinned', profile: agent.profile })
+  const result = await verifiedEvidence(agent, collected.capsule)
   const reader = readerWith(await agent.names())
   const body = renderCapsuleHtml(result, { ...reader, verifiedAt: now.toISOString(), file: CAPSULE_FILE })
   return { kind: 'file', name: 'evidence.html', mediaType: 'text/html; charset=utf-8', body }

@@ -1,6 +1,6 @@
 import { visibleText } from '@agent-exchange/log'
 import type { ThreadStory } from '@agent-exchange/sdk'
-import { buttonLink, confirmation, html, notice, type Html } from '@agent-exchange/web'
+import { badge, buttonLink, confirmation, html, type Html } from '@agent-exchange/web'
 import { pathTo } from './desk-call.ts'
 import { EVIDENCE_TEXTS as T } from './desk-texts.ts'
 import type { ThreadVerdict } from './thread-verdicts.ts'
@@ -13,13 +13,14 @@ export function evidenceSection(
 ): Html {
   return html`<section class="story-part plain-section">
     <h2>${T.heading}</h2>
-    ${
-      verdict
-        ? notice({ tone: verdict.tone, title: visibleText(verdict.sentence) })
-        : html`<p>${T.notVerified}</p>`
-    }
-    ${evidenceLinks(threadId)} ${viewer.canDisclose && disclosureForm(threadId, viewer.csrfToken)}
+    ${verdict ? verdictView(verdict) : html`<p>${T.notVerified}</p>`} ${evidenceLinks(threadId)}
+    ${viewer.canDisclose && disclosureForm(threadId, viewer.csrfToken)}
   </section>`
+}
+
+/** A word, and the sentence that can be quoted. */
+export function verdictView({ word, tone, sentence }: ThreadVerdict): Html {
+  return html`<p class="verdict">${badge(tone, T.words[word])} ${visibleText(sentence)}</p>`
 }
 
 export function evidenceLinks(id: string): Html {

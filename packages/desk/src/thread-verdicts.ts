@@ -1,12 +1,14 @@
-import { describeVerdict, readerWith, verifyCapsule } from '@agent-exchange/log'
+import { describeVerdict, readerWith, type VerdictWord } from '@agent-exchange/log'
 import type { PackageResource } from '@agent-exchange/protocol'
 import { ExchangeError } from '@agent-exchange/sdk'
 import type { Tone } from '@agent-exchange/web'
 import type { DeskAgent } from './desk-agent.ts'
 import { REMEMBERED_VERDICTS, VERDICT_VALID_MS, VERDICT_WAIT_MS } from './desk-limits.ts'
+import { verifiedEvidence } from './verified-evidence.ts'
 
 /** What the evidence of a thread shows, in a word and a sentence. */
 export interface ThreadVerdict {
+  readonly word: VerdictWord
   readonly tone: Tone
   readonly sentence: string
 }
@@ -51,9 +53,9 @@ export function createThreadVerdicts(agent: DeskAgent): ThreadVerdicts {
 async function verified(agent: DeskAgent, threadId: string): Promise<ThreadVerdict | undefined> {
   try {
     const { capsule } = await agent.evidence({ threadId })
-    const result = await verifyCapsule(capsule, { require: 'unpinned', profile: agent.profile })
+    const result = await verifiedEvidence(agent, capsule)
     const { sentence, tone } = describeVerdict(result, readerWith(await agent.names()))
-    return { sentence, tone }
+    return { word: result.word, sentence, tone }
   } catch (error) {
     if (error instanceof ExchangeError) return undefined
     throw error
