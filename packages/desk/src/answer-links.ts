@@ -5,19 +5,30 @@ import { pathTo } from './desk-call.ts'
 import { TASK_TEXTS } from './desk-texts.ts'
 import type { StoryParts } from './story-parts.ts'
 
-/** The ways to answer the newest package that can be answered. */
-export function answerSection({ conversation }: ThreadStory, parts: StoryParts): Html | undefined {
-  const newest = conversation.find(({ packageId }) => parts.isAnswerable(packageId))
-  if (!newest) return undefined
-  const { packageId, lead } = newest
-  return html`<section class="story-part act">
+/** Where the page of a story begins with the answers. */
+export const ANSWER_ID = 'answer'
+/** Packages whose answers are offered. */
+const MAXIMUM_ANSWERED = 5
+
+/** The ways to answer the newest package that can be answered, and those that wait for an answer. */
+export function answerSection({ conversation, due }: ThreadStory, parts: StoryParts): Html | undefined {
+  const answerable = conversation.filter(({ packageId }) => parts.isAnswerable(packageId))
+  const owed = new Set(due.map(({ packageId }) => packageId))
+  const offered = answerable
+    .filter(({ packageId }, index) => index === 0 || owed.has(packageId))
+    .slice(0, MAXIMUM_ANSWERED)
+  if (offered.length === 0) return undefined
+  return html`<section class="story-part act" id="${ANSWER_ID}">
     <h2>${TASK_TEXTS.heading}</h2>
-    <p class="said">${TASK_TEXTS.answers} ${parts.number(packageId)} ${lead && parts.quote(lead)}</p>
-    ${taskLinks(packageId)}
+    ${offered.map(
+      ({ packageId, lead }) =>
+        html`<p class="said">${TASK_TEXTS.answers} ${parts.number(packageId)} ${lead && parts.quote(lead)}</p>
+          ${taskLinks(packageId)}`,
+    )}
   </section>`
 }
 
-export function taskLinks(packageId: string): Html {
+function taskLinks(packageId: string): Html {
   return html`<p class="actions">
     ${ANSWER_TASKS.map((task) =>
       buttonLink(

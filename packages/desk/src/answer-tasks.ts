@@ -38,6 +38,8 @@ export const ANSWER_TASKS = [
 ] as const
 export type AnswerTaskId = (typeof ANSWER_TASKS)[number]
 
+/** Member that names an option. */
+export const OPTION_ID = 'option_id'
 /** Longer lists have their last entries on the page of the package. */
 const MAXIMUM_CHOICES = 100
 const SEVERITIES = ['low', 'medium', 'high', 'critical']
@@ -56,7 +58,7 @@ const optionList: FormGroup = {
   name: 'options',
   label: T.option,
   isOpen: true,
-  ids: ['option_id'],
+  ids: [OPTION_ID],
   parts: [formField('text', 'options.summary', { label: T.optionSummary })],
 }
 const factList: FormGroup = {
@@ -246,7 +248,7 @@ function optionChoices(options: readonly ComparedItem[]) {
 }
 
 export function optionId({ members }: ComparedItem): string | undefined {
-  return members.find(({ name }) => name === 'option_id')?.text.text
+  return members.find(({ name }) => name === OPTION_ID)?.text.text
 }
 
 function optionText(option: ComparedItem): string {

@@ -87,10 +87,10 @@ export async function composedResult(
       text: html`${[...errors].map(([name, message]) => html`${textOf(name)}: ${textOf(message)}<br />`)}`,
     })
   const { input, unsent, thread, names } = composed
-  return html`<h3>${T.preview}</h3>
-    ${previewView(storyOfUnsent(thread, unsent, now), names)}
-    <h3>${CHECK_TEXTS.caption}</h3>
-    ${await checksOf(agent.drafts, input)}`
+  return html`<h3>${CHECK_TEXTS.caption}</h3>
+    ${await checksOf(agent.drafts, input)}
+    <h3>${T.preview}</h3>
+    ${previewView(storyOfUnsent(thread, unsent, now), names)}`
 }
 
 async function checksOf(drafts: DeskCall['agent']['drafts'], input: DraftInput): Promise<Html> {

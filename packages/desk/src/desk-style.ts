@@ -118,7 +118,7 @@ const STYLE = `.package {
 .story-part.agreed {
   border-top-color: var(--good);
 }
-.story-part.disputed {
+.story-part.disputed:not(.settled) {
   border-top-color: var(--bad);
 }
 .story-part h2 {
@@ -191,6 +191,37 @@ const STYLE = `.package {
 .phases li.next {
   border-style: dashed;
   border-color: var(--edge);
+}
+.phases li.shown {
+  border-color: var(--edge);
+  color: var(--ink);
+}
+.story-part.settled {
+  border-top-color: var(--edge);
+}
+.settled > q {
+  color: var(--quiet);
+}
+.legend {
+  font-size: 0.9rem;
+}
+.verdict {
+  max-width: 52rem;
+}
+.handling > h3 {
+  margin: 0.6rem 0 0.2rem;
+  font-size: 1rem;
+}
+.handling > ul {
+  margin: 0 0 0.6rem;
+  padding-left: 1.1rem;
+}
+.compose-result {
+  max-width: 100%;
+  overflow-wrap: anywhere;
+}
+.compose-result .story-grid {
+  columns: auto 16rem;
 }
 .phases li[aria-current] {
   border-color: var(--series-1);

@@ -1,8 +1,14 @@
 import type { ComparedItem, Handling, StoryVersion, ThreadStory } from '@agent-exchange/sdk'
-import { labelOf, PART_WORDS, STORY_HEADINGS, STORY_STATUS_WORDS } from '@agent-exchange/sdk/internal'
+import {
+  labelOf,
+  modelUseWords,
+  PART_WORDS,
+  STORY_HEADINGS,
+  STORY_STATUS_WORDS,
+} from '@agent-exchange/sdk/internal'
 import { badge, html, table, visible, type Html } from '@agent-exchange/web'
 import { acceptLink } from './answer-links.ts'
-import { optionId } from './answer-tasks.ts'
+import { OPTION_ID, optionId } from './answer-tasks.ts'
 import { SHOWN_ITEMS } from './desk-limits.ts'
 import { TEXTS } from './desk-texts.ts'
 import { listSection, shownText, type StoryParts } from './story-parts.ts'
@@ -20,7 +26,7 @@ export function comparison(
   const items = story[part].slice(0, SHOWN_ITEMS)
   if (items.length === 0) return undefined
   const names = [...new Set(items.flatMap(({ members }) => members.map(({ name }) => name)))]
-  const columns = names.slice(0, MAXIMUM_COLUMNS)
+  const columns = names.filter((name) => name !== OPTION_ID).slice(0, MAXIMUM_COLUMNS)
   return html`<section class="story-part">
     <h2>${STORY_HEADINGS[part]}</h2>
     ${table({
@@ -85,10 +91,11 @@ export function handlingSection({ handling }: ThreadStory, parts: StoryParts): H
 }
 
 function handlingView(handling: Handling, parts: StoryParts): Html {
-  const { source, retentionDays, forwardingAllowed, keepUntil } = handling
+  const { source, retentionDays, forwardingAllowed, keepUntil, disclosureLevel, modelUse } = handling
   return html`${parts.company(source.by.organizationId)}
   ${TEXTS.retention(retentionDays)}${
     keepUntil !== undefined && html`, ${TEXTS.earliest} <time datetime="${keepUntil}">${keepUntil}</time>`
   };
-  ${forwardingAllowed ? TEXTS.forwardingAllowed : TEXTS.forwardingNotAllowed} ${parts.cite(source)}`
+  ${forwardingAllowed ? TEXTS.forwardingAllowed : TEXTS.forwardingNotAllowed}; ${TEXTS.disclosureLevel}
+  ${parts.quote(disclosureLevel)}${modelUse && html`; ${modelUseWords(modelUse)}`} ${parts.cite(source)}`
 }

@@ -1,6 +1,6 @@
 import type { AddressBook } from '@agent-exchange/log'
 import { LOOP_PHASES } from '@agent-exchange/protocol'
-import { ExchangeError, type ThreadStory } from '@agent-exchange/sdk'
+import { ExchangeError, type DueAnswer, type ThreadStory } from '@agent-exchange/sdk'
 import {
   deadlineWords,
   NO_PHASE,
@@ -8,7 +8,7 @@ import {
   STORY_HEADINGS,
   titleWords,
 } from '@agent-exchange/sdk/internal'
-import { attributes, form, html, identifier, notice, type Html } from '@agent-exchange/web'
+import { attributes, buttonLink, form, html, identifier, notice, type Html } from '@agent-exchange/web'
 import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
 import { DISCLOSING_ROLES, hasOneOf } from './desk-person.ts'
 import { TEXTS } from './desk-texts.ts'
@@ -21,7 +21,7 @@ import {
   undisclosedSection,
   versionSection,
 } from './story-details.ts'
-import { answerSection, taskLinks } from './answer-links.ts'
+import { ANSWER_ID, answerSection } from './answer-links.ts'
 import { createStoryParts, listSection, shownText, type StoryParts } from './story-parts.ts'
 import type { ReadStory } from './story-reader.ts'
 import { minute } from './shown-times.ts'
@@ -88,13 +88,14 @@ export function storyView(
   const parts = createStoryParts(story, names, viewer.canAnswer ? { answeringAgent: viewer.agentId } : {})
   return html`<div class="story">
     ${companies(story, parts)} ${standing(story, parts)} ${unopened(viewer, story, parts)}
-    ${dueSection(story, parts)} ${answer ?? answerSection(story, parts)} ${pointSections(story, parts)}
-    ${comparison('options', story, parts)} ${comparison('constraints', story, parts)}
+    ${dueSection(story, parts)} ${pointSections(story, parts)} ${comparison('options', story, parts)}
+    ${comparison('constraints', story, parts)}
     <div class="story-grid">
       ${factSection(story, parts)} ${confidenceSection(story, parts)} ${versionSection(story, parts)}
       ${undisclosedSection(story, parts)} ${handlingSection(story, parts)}
     </div>
-    ${evidence} ${conversationSection(story, parts, conversationPage)}
+    ${answer ?? answerSection(story, parts)} ${evidence}
+    ${conversationSection(story, parts, conversationPage)}
     <p class="quiet">${TEXTS.quotesNote}</p>
     <p>${identifier(story.threadId)}</p>
   </div>`
@@ -109,27 +110,28 @@ function companies({ companies: found }: ThreadStory, parts: StoryParts): Html {
             >${parts.nameOf(organizationId).replace(/^org_/u, '').slice(0, 1).toUpperCase()}</span
           >
           ${parts.company(organizationId)}
-          <span class="quiet">${roles.map(({ text }) => shownText(text)).join(', ')}</span>
+          <span class="quiet"
+            >${[...(isReader ? [TEXTS.you] : []), ...roles.map(({ text }) => shownText(text))].join(', ')}</span
+          >
         </li>`,
     )}
+    <li class="quiet legend">${TEXTS.legend}</li>
   </ul>`
 }
 
-/** The nine phases with the stated one marked; without a statement, what the packages show. */
+/** The nine phases with the stated one marked; without a statement, the one that the packages show. */
 function standing({ standing: { stated, shown } }: ThreadStory, parts: StoryParts): Html {
   const [newest] = stated
   return html`<section class="standing">
     <h2 class="unseen">${STORY_HEADINGS.standing}</h2>
-    ${
-      newest &&
-      html`<ol class="phases">
-        ${LOOP_PHASES.map((phase) => {
-          const current = phase === newest.phase && 'step'
-          const next = newest.next.includes(phase) && 'next'
-          return html`<li ${attributes({ 'aria-current': current, class: next })}>${phase}</li>`
-        })}
-      </ol>`
-    }
+    <ol class="phases">
+      ${LOOP_PHASES.map((phase) => {
+        const current = phase === newest?.phase && 'step'
+        const isShown = !newest && phase === shown && 'shown'
+        const next = newest?.next.includes(phase) && 'next'
+        return html`<li ${attributes({ 'aria-current': current, class: isShown || next })}>${phase}</li>`
+      })}
+    </ol>
     ${stated.map(
       ({ phase, next, source }) =>
         html`<p class="said">
@@ -167,19 +169,28 @@ function unopened(viewer: StoryViewer, { conversation }: ThreadStory, parts: Sto
   )
 }
 
+/** What the reader is asked for, with the way to the answer, then what others owe. */
 function dueSection({ due }: ThreadStory, parts: StoryParts): Html | undefined {
-  return listSection(
-    STORY_HEADINGS.due,
-    due,
-    ({ owedBy, isReaders, request, deadline, source, packageId }) =>
+  const ours = due.filter(({ isReaders }) => isReaders)
+  return html`${listSection(TEXTS.asked, ours, (each) => askedView(each, parts), 'act')}
+  ${listSection(
+    TEXTS.answersDueFromOthers,
+    due.filter(({ isReaders }) => !isReaders),
+    ({ owedBy, request, deadline, source }) =>
       html`${parts.company(owedBy)}: ${parts.quote(request)}
         <p class="said">
-          <strong>${deadlineWords(deadline)}</strong>
-          ${minute(deadline.at)} ${parts.cite(source)}
-        </p>
-        ${isReaders && parts.isAnswerable(packageId) && taskLinks(packageId)}`,
-    'act',
-  )
+          <strong>${deadlineWords(deadline)}</strong>, ${minute(deadline.at)} ${parts.cite(source)}
+        </p>`,
+  )}`
+}
+
+function askedView({ request, deadline, source, packageId }: DueAnswer, parts: StoryParts): Html {
+  return html`${parts.quote(request)}
+    <p class="said">
+      ${parts.company(source.by.organizationId)} ${parts.cite(source)}. ${TEXTS.answerBy}
+      ${minute(deadline.at)}: <strong>${deadlineWords(deadline)}</strong>
+    </p>
+    ${parts.isAnswerable(packageId) && html`<p class="actions">${buttonLink(`#${ANSWER_ID}`, TEXTS.answer, 'primary')}</p>`}`
 }
 
 function unknownThread({ id }: DeskCall): DeskAnswer {

@@ -1,5 +1,5 @@
 import type { Quote, Source, ThreadStory } from '@agent-exchange/sdk'
-import { html, visible, type Html } from '@agent-exchange/web'
+import { attributes, html, visible, type Html } from '@agent-exchange/web'
 import type { AddressBook } from '@agent-exchange/log'
 import { pathTo } from './desk-call.ts'
 import { SHOWN_CHARACTERS, SHOWN_ITEMS } from './desk-limits.ts'
@@ -48,9 +48,12 @@ export function createStoryParts(
     isAnswerable: (packageId: string): boolean => answerable.has(packageId),
     recipientOf: (packageId: string): string => nameOf(recipients.get(packageId) ?? ''),
     company: (id: string): Html => html`<bdi class="company" title="${visible(id)}">${nameOf(id)}</bdi>`,
-    /** Text of a company, in quotation marks and in the colour of its side. */
-    quote: ({ text, isReaders }: Quote): Html =>
-      html`<q class="${isReaders ? 'ours' : 'theirs'}"><bdi>${shownText(text)}</bdi></q>`,
+    /** Text of a company, in quotation marks and in the colour of its side. The id is for whoever points at it. */
+    quote: ({ text, isReaders }: Quote, id?: string): Html =>
+      html`<q
+        ${attributes({ class: isReaders ? 'ours' : 'theirs', title: id === undefined ? undefined : visible(id) })}
+        ><bdi>${shownText(text)}</bdi></q
+      >`,
     cite: ({ packageId, at }: Source): Html =>
       html`<span class="quiet">${number(packageId)}, ${shortTime(at, newestAt)}</span>`,
   }

@@ -1,10 +1,10 @@
 import type { StoryFact, StoryPoint, ThreadStory } from '@agent-exchange/sdk'
 import { deadlineWords, ruleWords, STORY_HEADINGS } from '@agent-exchange/sdk/internal'
-import { html, type Html } from '@agent-exchange/web'
+import { badge, html, type Html } from '@agent-exchange/web'
 import { challengeLink } from './answer-links.ts'
 import { SHOWN_ITEMS } from './desk-limits.ts'
 import { TEXTS } from './desk-texts.ts'
-import { listSection, shownText, type StoryParts } from './story-parts.ts'
+import { listSection, type StoryParts } from './story-parts.ts'
 
 const POINT_SECTIONS = ['decided', 'agreed', 'disputed', 'proposed', 'open'] as const
 /** Facts, exceptions and challenges of one point. */
@@ -16,9 +16,9 @@ export function pointSections(story: ThreadStory, parts: StoryParts): Html {
     ${POINT_SECTIONS.map((part) =>
       listSection<StoryPoint>(
         STORY_HEADINGS[part],
-        story[part].filter(isInList),
+        openFirst(story[part].filter(isInList)),
         (point) => pointView(point, parts),
-        part,
+        story[part].every(isSettled) ? `${part} settled` : part,
       ),
     )}
   </div>`
@@ -29,10 +29,25 @@ function isInList({ rule }: StoryPoint): boolean {
   return rule !== 'option_provided'
 }
 
+/** A dispute has no field that ends it. A later agreement of the same company makes it less urgent. */
+function isSettled({ laterAgreement }: StoryPoint): boolean {
+  return laterAgreement !== undefined
+}
+
+function openFirst(points: readonly StoryPoint[]): readonly StoryPoint[] {
+  return points.toSorted((left, right) => Number(isSettled(left)) - Number(isSettled(right)))
+}
+
+/** A challenged point may be the id of a fact: its statement says more. */
+function factNamedBy({ rule, text, facts }: StoryPoint): StoryFact | undefined {
+  return rule === 'point_challenged' ? facts.find(({ factId }) => factId === text.text) : undefined
+}
+
 function pointView(point: StoryPoint, parts: StoryParts): Html {
   const { text, source, rule, about, exceptions = [], confirmedBy, laterAgreement, deadline } = point
   const who = parts.nameOf(source.by.organizationId)
-  return html`${parts.quote(text)}
+  const named = factNamedBy(point)
+  const body = html`${named ? parts.quote(named.statement, named.factId) : parts.quote(text)}
     <p class="said">
       ${ruleWords(rule, who, parts.recipientOf(source.packageId))} ${parts.cite(source)}
       ${deadline && html`<br /><strong>${deadlineWords(deadline)}</strong>`}
@@ -43,9 +58,10 @@ function pointView(point: StoryPoint, parts: StoryParts): Html {
           ${exceptions.slice(0, BESIDE).map((each) => html`${parts.quote(each)} `)}`
       }
       ${confirmedBy !== undefined && html`<br />${confirmation(confirmedBy, parts)}`}
-      ${laterAgreement && html`<br />${TEXTS.laterAgreement} ${parts.cite(laterAgreement)}`}
+      ${laterAgreement && html`<br />${badge('good', TEXTS.settled)} ${TEXTS.laterAgreement} ${parts.cite(laterAgreement)}`}
     </p>
-    ${factsBehind(point, parts)}`
+    ${factsBehind(point, named, parts)}`
+  return isSettled(point) ? html`<div class="settled">${body}</div>` : body
 }
 
 function confirmation(confirmedBy: readonly string[], parts: StoryParts): Html {
@@ -53,24 +69,27 @@ function confirmation(confirmedBy: readonly string[], parts: StoryParts): Html {
   return html`${TEXTS.confirmedBy} ${confirmedBy.slice(0, SHOWN_ITEMS).map(parts.company)}`
 }
 
-/** The facts that a challenge names stand beside it. Elsewhere their ids are enough: the facts are listed below. */
-function factsBehind({ rule, facts }: StoryPoint, parts: StoryParts): Html | undefined {
-  if (facts.length === 0) return undefined
-  if (rule === 'point_challenged' || rule === 'fact_contradicted')
-    return html`<p class="beside">
-      ${facts
-        .slice(0, BESIDE)
-        .map(
-          ({ statement, source }) =>
-            html`<span
-              >${parts.company(statement.by)} ${TEXTS.statedDifferently} ${parts.quote(statement)}
-              ${parts.cite(source)}</span
-            >`,
-        )}
-    </p>`
-  return html`<p class="quiet">
-    ${STORY_HEADINGS.facts}:
-    ${facts.slice(0, SHOWN_ITEMS).map(({ factId }) => html`<bdi class="id">${shownText(factId)}</bdi> `)}
+/** The facts behind a point. Beside a challenge they are the other side's words. */
+function factsBehind(
+  { rule, facts }: StoryPoint,
+  shown: StoryFact | undefined,
+  parts: StoryParts,
+): Html | undefined {
+  const others = facts.filter((fact) => fact !== shown)
+  if (others.length === 0) return undefined
+  const isChallenge = rule === 'point_challenged' || rule === 'fact_contradicted'
+  return html`<p class="beside">
+    ${!isChallenge && html`${TEXTS.restsOn} `}
+    ${others
+      .slice(0, BESIDE)
+      .map(
+        ({ factId, statement, source }) =>
+          html`<span
+            >${isChallenge && html`${parts.company(statement.by)} ${TEXTS.statedDifferently} `}
+            ${parts.quote(statement, factId)} ${isChallenge && parts.cite(source)}</span
+          >`,
+      )}
+    ${others.length > BESIDE && html`<span class="quiet">${others.length - BESIDE} ${TEXTS.more}</span>`}
   </p>`
 }
 
@@ -80,14 +99,15 @@ export function factSection({ facts }: ThreadStory, parts: StoryParts): Html | u
 }
 
 function factView({ factId, statement, source, challenges }: StoryFact, parts: StoryParts): Html {
-  return html`${parts.quote(statement)}
+  return html`${parts.quote(statement, factId)}
     <p class="said">
-      ${parts.company(statement.by)} <bdi class="id">${shownText(factId)}</bdi> ${parts.cite(source)}
+      ${parts.company(statement.by)} ${parts.cite(source)}
       ${challenges
         .slice(0, BESIDE)
         .map(
           ({ text, source: from }) =>
-            html`<br />${TEXTS.challengedBy} ${parts.company(text.by)}: ${parts.quote(text)}
+            html`<br />${TEXTS.challengedBy}
+              ${parts.company(text.by)}${text.text !== factId && html`: ${parts.quote(text)}`}
               ${parts.cite(from)}`,
         )}
       ${

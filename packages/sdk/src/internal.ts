@@ -43,6 +43,7 @@ export { isPartyOf, isRecipientOf, isSenderOf } from './connection/package-parti
 export { readThreadObjects, type OpenedObjects, type ThreadReader } from './open/read-thread-objects.ts'
 export {
   deadlineWords,
+  modelUseWords,
   entryWords,
   NO_PHASE,
   PART_WORDS,

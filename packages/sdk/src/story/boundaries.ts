@@ -1,6 +1,6 @@
 import { dayAfter } from './deadline.ts'
 import { isOf, type CountedPackage } from './readable-package.ts'
-import type { Handling, Quote, ThreadStory } from './story-types.ts'
+import type { Handling, Quote, Source, ThreadStory } from './story-types.ts'
 
 /** What each company says that it does not disclose, each text once. */
 export function notDisclosed(counted: readonly CountedPackage[]): ThreadStory['notDisclosed'] {
@@ -18,9 +18,31 @@ export function notDisclosed(counted: readonly CountedPackage[]): ThreadStory['n
 
 /** Retention and forwarding as senders ask for them. Nothing proves that a recipient obeys. */
 export function handlingOf(counted: readonly CountedPackage[]): readonly Handling[] {
-  return counted.filter(isOf('reasoning_package')).map(({ object, source }) => {
-    const { retention_days: retentionDays, forwarding_allowed: forwardingAllowed } = object.boundaries
+  // Of two policies with one id, the later one counts. Another company's policy says nothing about this one's content.
+  const policies = new Map(
+    counted
+      .filter(isOf('policy_envelope'))
+      .map(({ object, source }) => [policyKey(source, object.policy_id), object.model_use]),
+  )
+  return counted.filter(isOf('reasoning_package')).map(({ object, source, quote }) => {
+    const {
+      retention_days: retentionDays,
+      forwarding_allowed: forwardingAllowed,
+      disclosure_level,
+    } = object.boundaries
     const keepUntil = dayAfter(source.at, retentionDays)
-    return { source, retentionDays, forwardingAllowed, ...(keepUntil !== undefined && { keepUntil }) }
+    const modelUse = policies.get(policyKey(source, object.policy_envelope.policy_id))
+    return {
+      source,
+      retentionDays,
+      forwardingAllowed,
+      disclosureLevel: quote(disclosure_level),
+      ...(keepUntil !== undefined && { keepUntil }),
+      ...(modelUse && { modelUse }),
+    }
   })
+}
+
+function policyKey({ by }: Source, policyId: string): string {
+  return JSON.stringify([by.organizationId, policyId])
 }

@@ -1,7 +1,14 @@
 import { visibleText } from '@agent-exchange/log'
 import { createStoryLines, type StoryLines, type StoryTextOptions } from './story-lines.ts'
 import { entryLines, versionLines } from './story-text-history.ts'
-import { NO_PHASE, phaseWords, SHOWN_WORDS, STORY_HEADINGS, titleWords } from './story-words.ts'
+import {
+  modelUseWords,
+  NO_PHASE,
+  phaseWords,
+  SHOWN_WORDS,
+  STORY_HEADINGS,
+  titleWords,
+} from './story-words.ts'
 import type {
   ComparedItem,
   DueAnswer,
@@ -123,9 +130,9 @@ function factLines(fact: StoryFact, lines: StoryLines): string[] {
 }
 
 function handlingLines(handling: Handling, lines: StoryLines): string[] {
-  const { source, retentionDays, forwardingAllowed, keepUntil } = handling
+  const { source, retentionDays, forwardingAllowed, keepUntil, disclosureLevel, modelUse } = handling
   const until = keepUntil === undefined ? '' : ` (on ${keepUntil} at the earliest)`
   return lines.item(
-    `${lines.name(source.by.organizationId)} asks to delete ${lines.cite(source)} ${retentionDays} days after opening it${until}; forwarding ${forwardingAllowed ? 'allowed' : 'not allowed'}`,
+    `${lines.name(source.by.organizationId)} asks to delete ${lines.cite(source)} ${retentionDays} days after opening it${until}; forwarding ${forwardingAllowed ? 'allowed' : 'not allowed'}; disclosure level ${lines.quote(disclosureLevel)}${modelUse ? `; ${modelUseWords(modelUse)}` : ''}`,
   )
 }

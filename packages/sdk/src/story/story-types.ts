@@ -1,4 +1,10 @@
-import type { LoopThread, NetworkStory, ProtocolObject, ResponseObject } from '@agent-exchange/protocol'
+import type {
+  LoopThread,
+  NetworkStory,
+  PolicyEnvelope,
+  ProtocolObject,
+  ResponseObject,
+} from '@agent-exchange/protocol'
 import type { AgentAddress } from '../context.ts'
 
 /** Free text of a company. Whoever shows it says whose it is. */
@@ -127,6 +133,9 @@ export interface Handling {
   readonly source: Source
   readonly retentionDays: number
   readonly forwardingAllowed: boolean
+  readonly disclosureLevel: Quote
+  /** What the policy of the package permits language models, if the sender sent that policy in this thread. */
+  readonly modelUse?: PolicyEnvelope['model_use']
   /** The last day on which the content may be kept, if the recipient opened it when it was sent (O-51). */
   readonly keepUntil?: string
 }

@@ -1,3 +1,4 @@
+import type { PolicyEnvelope } from '@agent-exchange/protocol'
 import { labelOf } from '../objects/object-outline.ts'
 import type {
   ConversationEntry,
@@ -122,4 +123,10 @@ export function entryWords({ objectType, isRevoked, actions, unreadable }: Conve
 /** A point's sentence with the names of companies filled in. */
 export function ruleWords(rule: StoryRule, who: string, other: string): string {
   return RULE_WORDS[rule].replaceAll(/\{(?:who|other)\}/gu, (name) => (name === '{who}' ? who : other))
+}
+
+/** What a policy permits language models to do with the content. */
+export function modelUseWords(use: PolicyEnvelope['model_use']): string {
+  const reasoning = use.allowed_for_runtime_reasoning ? 'may reason with it' : 'may not read it'
+  return `language models ${reasoning} and ${use.allowed_for_training ? 'may' : 'may not'} be trained with it`
 }
