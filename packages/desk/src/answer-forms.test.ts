@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { exampleObjects, validateObject, type ResponseObject } from '@agent-exchange/protocol'
-import { threadStory, type OpenedPackage, type ThreadObjects } from '@agent-exchange/sdk'
+import { threadStory, type ThreadObjects } from '@agent-exchange/sdk'
 import { makersOf } from '@agent-exchange/sdk/internal'
 import { previewView, storyOfUnsent } from './answer-preview.ts'
 import { ANSWER_TASKS, TASKS, type AnswerContent, type AnswerTaskId } from './answer-tasks.ts'
@@ -46,7 +46,7 @@ function subjectOf(from = thread()) {
 const answered = {
   packageId,
   object: answeredObject,
-  metadata: { thread_id: answeredObject.thread_id } as OpenedPackage['metadata'],
+  threadId: answeredObject.thread_id,
 }
 
 function madeFrom(task: AnswerTaskId, fields: Record<string, string>): ResponseObject {

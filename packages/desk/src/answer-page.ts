@@ -71,9 +71,9 @@ async function compose(
   { opened, read, subject, policy }: AnsweredPackage,
   task: AnswerTaskId,
 ): Promise<Composed> {
-  const { metadata } = opened
+  const { metadata, thread_id: threadId } = opened.resource
   const by = agent.identity
-  const answered = { ...opened, packageId: id }
+  const answered = { object: opened.object, threadId, packageId: id }
   const object = answerFrom(fields, { task, by, now, policy, answered, subject })
   const skill = { id: metadata.skill_id, version: metadata.skill_version }
   const to = { organizationId: metadata.sender_org_id, agentId: metadata.sender_agent_id }
@@ -105,7 +105,7 @@ async function pageWith(
     values,
     result,
   })
-  const { sender_agent_id: agentId, sender_org_id: organizationId } = opened.metadata
+  const { sender_agent_id: agentId, sender_org_id: organizationId } = opened.resource.metadata
   const part = html`<section class="story-part act" id="answer-part">
     <h2>${title}</h2>
     <p>${explanation}</p>

@@ -1,14 +1,15 @@
-import { ExchangeError, type OpenedPackage } from '@agent-exchange/sdk'
+import { ExchangeError } from '@agent-exchange/sdk'
 import { newObject } from '@agent-exchange/sdk/internal'
 import type { PolicyEnvelope } from '@agent-exchange/protocol'
 import type { AnswerSubject } from './answer-tasks.ts'
+import type { ReadPackage } from './desk-agent.ts'
 import type { DeskCall } from './desk-call.ts'
 import { createStoryParts } from './story-parts.ts'
 import type { ReadStory } from './story-reader.ts'
 
 /** The package that a person answers, with the story of its thread. */
 export interface AnsweredPackage {
-  readonly opened: OpenedPackage
+  readonly opened: ReadPackage
   readonly read: ReadStory
   readonly subject: AnswerSubject
   readonly policy: PolicyEnvelope
@@ -18,12 +19,12 @@ const PURPOSE = 'answer of a person at the desk'
 
 /** Only what was opened is answered: reading it here sends no receipt. */
 export async function readAnswered({ agent, id, now, stories }: DeskCall): Promise<AnsweredPackage> {
-  const opened = await agent.open(id, { receipts: 'none' })
-  const { metadata } = opened
+  const opened = await agent.readInFull(id)
+  const { metadata, thread_id: threadId } = opened.resource
   if (metadata.recipient_agent_id !== agent.identity.agentId)
     throw new ExchangeError('package_not_for_us', { details: { packageId: id } })
   const [read, names, known] = await Promise.all([
-    stories.read(metadata.thread_id, now),
+    stories.read(threadId, now),
     agent.names(),
     agent.defaultPolicy(metadata.sender_org_id),
   ])

@@ -1,12 +1,14 @@
-import type { AddressBook } from '@agent-exchange/log'
+import type { AddressBook, LogPolicy } from '@agent-exchange/log'
 import type {
   DeploymentProfile,
   NotificationEnvelope,
   PackageResource,
   PolicyEnvelope,
+  ProtocolObject,
 } from '@agent-exchange/protocol'
 import type {
   Agent,
+  AgentAddress,
   CollectedCapsule,
   Decision,
   Drafts,
@@ -31,6 +33,8 @@ export interface DeskAgent {
   /** Where the agent keeps its data. Pages say what a person can do there. */
   readonly place: DeskPlace
   readonly identity: Identity
+  /** Keys of logs and witnesses that evidence is compared with. Without it nothing is proven. */
+  readonly logPolicy?: LogPolicy
   readonly profile: DeploymentProfile
   /** Names that the reader gave to organizations. */
   names(): Promise<AddressBook>
@@ -57,8 +61,10 @@ export interface DeskAgent {
 
   /** The object of a package that was opened or sent before. A gateway notes who read it. */
   read(packageId: string): Promise<Pick<OpenedPackage, 'object'>>
-  /** With `none`, reads what was opened before and sends no receipt. */
-  open(packageId: string, options?: { readonly receipts?: 'none' }): Promise<OpenedPackage>
+  /** The same with what is known of it. A gateway answers from its own copy after the exchange deleted the content. */
+  readInFull(packageId: string): Promise<ReadPackage>
+  /** Opens a received package, and sends the signed receipts. */
+  open(packageId: string): Promise<OpenedPackage>
   revoke(packageId: string, input: RevokeInput): Promise<unknown>
   /** Without waiting for the log. With `disclose`, whoever gets the capsule can read the content of these packages. */
   evidence(
@@ -71,6 +77,34 @@ export interface DeskAgent {
   decide(decision: DraftDecision): Promise<void>
   /** Where people decide with passkeys; `decide` is not used then. */
   readonly passkeys?: PasskeyDecisions
+}
+
+/** A package that was opened or sent before. */
+export interface ReadPackage {
+  readonly object: ProtocolObject
+  readonly resource: PackageResource
+  /** The key that verified the signature. Unknown of own packages whose content the exchange has deleted. */
+  readonly signedByKey?: string
+  /** Who wrote the object, as the object itself says. */
+  readonly writtenBy?: AgentAddress
+  /** What the policy receipt says. Unknown after the exchange has deleted the content. */
+  readonly approval?: { readonly required: boolean; readonly outcome?: string }
+  /** When the host deletes its copy. */
+  readonly keptUntil?: string
+  /** What the sender permits language models, if its policy was received. */
+  readonly modelUse?: PolicyEnvelope['model_use']
+}
+
+export function readPackageOf(opened: OpenedPackage): ReadPackage {
+  const { object, resource, senderKey, writtenBy, policyReceipt } = opened
+  const { required, outcome } = policyReceipt.receipt.human_approval
+  return {
+    object,
+    resource,
+    signedByKey: senderKey.keyId,
+    writtenBy,
+    approval: { required, ...(outcome !== undefined && { outcome }) },
+  }
 }
 
 export interface DraftDecision {

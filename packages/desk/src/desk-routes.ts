@@ -3,7 +3,14 @@ import { answerPage, makeAnswer } from './answer-page.ts'
 import { ANSWER_TASKS } from './answer-tasks.ts'
 import { decide } from './decide.ts'
 import { pathTo, type AgentRoute, type DeskAnswer, type DeskCall } from './desk-call.ts'
-import { CONTENT_ROLES, DESK_ROLES, DISCLOSING_ROLES, EVIDENCE_ROLES, type DeskRoles } from './desk-person.ts'
+import {
+  CONTENT_ROLES,
+  DESK_ROLES,
+  DISCLOSING_ROLES,
+  EVIDENCE_ROLES,
+  SENDING_ROLES,
+  type DeskRoles,
+} from './desk-person.ts'
 import { draftPage } from './draft-page.ts'
 import { draftsPage } from './drafts-page.ts'
 import { PACKAGE_TEMPLATES } from './conversation-form.ts'
@@ -49,7 +56,7 @@ export const AGENT_ROUTES: readonly AgentRoute[] = [
   // A reader may be the delegate of an approver: whoever decides by passkey is checked for each draft.
   route('POST', '/drafts/:id/decide', CONTENT_ROLES, orSentDraft(decide)),
   route('POST', '/drafts/:id/confirm', CONTENT_ROLES, orSentDraft(confirmDecision)),
-  route('POST', '/drafts/:id/send', ['planner', 'approver'], orSentDraft(send)),
+  route('POST', '/drafts/:id/send', SENDING_ROLES, orSentDraft(send)),
   route('POST', '/drafts/:id/discard', ['planner'], orSentDraft(discard)),
   route('GET', '/evidence/:package_id', EVIDENCE_ROLES, evidencePage),
   route('GET', '/evidence/:package_id/capsule.json', EVIDENCE_ROLES, capsuleFile),

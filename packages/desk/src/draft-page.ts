@@ -4,6 +4,7 @@ import { titleOf } from '@agent-exchange/sdk/internal'
 import { badge, definitionList, html, identifier, notice, type Html, type Notice } from '@agent-exchange/web'
 import { checkTable } from './check-table.ts'
 import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
+import { hasOneOf, SENDING_ROLES } from './desk-person.ts'
 import { decisionForm, discardForm, sendForm, type DecisionValues } from './draft-forms.ts'
 import { stateBadge } from './draft-table.ts'
 import { passkeyDecisionPart } from './passkey-decision-part.ts'
@@ -47,7 +48,8 @@ export async function examinedPage(
         <pre class="exact" tabindex="0"><bdi>${shownLines(canonicalize(draft.object))}</bdi></pre>
       </details>
       <p>Digest of the draft: ${identifier(draft.digest)}</p>
-      ${await decisionPart(call, examined, values)} ${discardForm(call, draft.draftId)}`,
+      ${await decisionPart(call, examined, values)}
+      ${hasOneOf(call.person, ['planner']) && discardForm(call, draft.draftId)}`,
   }
 }
 
@@ -91,7 +93,8 @@ async function decisionPart(call: DeskCall, examined: ExaminedDraft, values: Dec
       ])
     }
     ${!approvalRequired && !decision && html`<p>The policy requires no person for this draft.</p>`}
-    ${verdict !== 'passes' && notice(HINDRANCES[verdict])} ${canSend && sendForm(call, draft)}
+    ${verdict !== 'passes' && notice(HINDRANCES[verdict])}
+    ${canSend && hasOneOf(call.person, SENDING_ROLES) && sendForm(call, draft)}
     ${await decidingPart(call, examined, values)}`
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { ExchangeError } from '@agent-exchange/sdk'
 import { approveDraft, readAddressBook, readAgentDefaults } from '@agent-exchange/sdk/internal/node'
 import type { FolderAgent } from '@agent-exchange/sdk/node'
-import type { DeskAgent, WaitingWork } from './desk-agent.ts'
+import { readPackageOf, type DeskAgent, type WaitingWork } from './desk-agent.ts'
 import { POLL_WAIT_MS } from './desk-limits.ts'
 import { endingKeysOf } from './ending-keys.ts'
 import { threadsOfInbox } from './threads-of-inbox.ts'
@@ -14,6 +14,7 @@ export function folderDeskAgent(agent: FolderAgent): DeskAgent {
   return {
     place: 'folder',
     identity: agent.identity,
+    ...(agent.context.logPolicy && { logPolicy: agent.context.logPolicy }),
     get profile() {
       return agent.context.deployment.profile
     },
@@ -36,7 +37,8 @@ export function folderDeskAgent(agent: FolderAgent): DeskAgent {
         ...(signal && { signal }),
       }),
     read: (packageId) => agent.open(packageId, { receipts: 'none' }),
-    open: (packageId, options) => agent.open(packageId, options),
+    readInFull: async (packageId) => readPackageOf(await agent.open(packageId, { receipts: 'none' })),
+    open: (packageId) => agent.open(packageId),
     revoke: (packageId, input) => agent.revoke(packageId, input),
     evidence: (subject, { disclose = [] } = {}) => agent.capsule(subject, { waitMs: 0, disclose }),
     drafts: agent.drafts,

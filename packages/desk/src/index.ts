@@ -1,4 +1,12 @@
-export type { DeskAgent, DraftDecision, ReceivedDeadline, ThreadSummary, WaitingWork } from './desk-agent.ts'
+export { readPackageOf } from './desk-agent.ts'
+export type {
+  DeskAgent,
+  DraftDecision,
+  ReadPackage,
+  ReceivedDeadline,
+  ThreadSummary,
+  WaitingWork,
+} from './desk-agent.ts'
 export { createDeskApp, type DeskApp, type DeskAppOptions } from './desk-app.ts'
 export type { DeskAnswer, DeskPage, HostCall, HostRoute } from './desk-call.ts'
 export type { DeskHost, EntranceRequest } from './desk-host.ts'

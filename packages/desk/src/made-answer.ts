@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import type { JsonObject, PolicyEnvelope, ResponseObject } from '@agent-exchange/protocol'
-import type { Identity, OpenedPackage } from '@agent-exchange/sdk'
+import type { JsonObject, PolicyEnvelope, ProtocolObject, ResponseObject } from '@agent-exchange/protocol'
+import type { Identity } from '@agent-exchange/sdk'
 import { makersOf } from '@agent-exchange/sdk/internal'
 import { TASKS, type AnswerSubject, type AnswerTaskId } from './answer-tasks.ts'
 import { membersFrom, objectOf } from './form-members.ts'
@@ -10,7 +10,11 @@ export interface AnswerTerms {
   readonly by: Identity
   readonly now: Date
   readonly policy: PolicyEnvelope
-  readonly answered: Pick<OpenedPackage, 'metadata' | 'object'> & { readonly packageId: string }
+  readonly answered: {
+    readonly packageId: string
+    readonly threadId: string
+    readonly object: ProtocolObject
+  }
   readonly subject: AnswerSubject
   readonly newId?: (member: string) => string
 }
@@ -20,9 +24,9 @@ export function answerFrom(fields: URLSearchParams, terms: AnswerTerms): Respons
   const { task, by, now, policy, answered, subject, newId = randomId } = terms
   const { parts, content } = TASKS[task]
   const members = membersFrom(parts(subject), fields, newId)
-  const { packageId, metadata, object } = answered
+  const { packageId, threadId, object } = answered
   return makersOf(() => ({ by, now, policy })).responseObject({
-    to: { packageId, threadId: metadata.thread_id, objectId: object.id },
+    to: { packageId, threadId, objectId: object.id },
     ...content(members, subject),
     boundaries: boundariesOf(policy, objectOf(members['boundaries'])),
   })

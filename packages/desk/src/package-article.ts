@@ -1,16 +1,28 @@
 import type { PackageResource } from '@agent-exchange/protocol'
-import { ExchangeError, type OpenedPackage } from '@agent-exchange/sdk'
-import { titleOf } from '@agent-exchange/sdk/internal'
-import { badge, buttonLink, confirmation, form, html, identifier, type Html } from '@agent-exchange/web'
+import { ExchangeError } from '@agent-exchange/sdk'
+import { modelUseWords, titleOf } from '@agent-exchange/sdk/internal'
+import {
+  badge,
+  buttonLink,
+  confirmation,
+  form,
+  html,
+  identifier,
+  visible,
+  type Html,
+} from '@agent-exchange/web'
+import type { DeskPlace, ReadPackage } from './desk-agent.ts'
 import { pathTo, type DeskCall } from './desk-call.ts'
+import { hasOneOf } from './desk-person.ts'
+import { EVIDENCE_TEXTS, PACKAGE_TEXTS as T, PLACE_TEXTS, TEXTS } from './desk-texts.ts'
 import { objectView, rawView } from './object-view.ts'
-import { second } from './shown-times.ts'
+import { day, second } from './shown-times.ts'
 
 /** A package of a thread with what this agent may see of it. */
 export interface ShownPackage {
   readonly resource: PackageResource
   /** `none` if it waits to be opened; an error if it cannot be. */
-  readonly content: OpenedPackage | ExchangeError | 'unopened' | 'colleague'
+  readonly content: ReadPackage | ExchangeError | 'unopened' | 'colleague'
 }
 
 /** Content that this agent has opened before, or sent itself, is read without a receipt. */
@@ -30,7 +42,7 @@ export async function shownPackage({ agent }: DeskCall, resource: PackageResourc
     return { resource, content: 'colleague' }
   if (metadata.sender_agent_id !== agentId && !OPENED.has(state)) return { resource, content: 'unopened' }
   try {
-    return { resource, content: await agent.open(packageId, { receipts: 'none' }) }
+    return { resource, content: await agent.readInFull(packageId) }
   } catch (error) {
     if (error instanceof ExchangeError) return { resource, content: error }
     throw error
@@ -44,18 +56,18 @@ export function packageArticle(call: DeskCall, { resource, content }: ShownPacka
   const isOpen = typeof content === 'object' && !(content instanceof ExchangeError)
   return html`<article class="package ${isOurs ? 'ours' : 'theirs'}" id="${packageId}">
     <p class="origin">
-      ${isOurs ? badge('neutral', 'Sent by us') : badge('info', 'From the other company')}
-      <span><bdi>${metadata.sender_agent_id}</bdi> of <bdi>${metadata.sender_org_id}</bdi></span>
+      ${isOurs ? badge('neutral', T.sentByUs) : badge('info', T.fromOther)}
+      <span><bdi>${metadata.sender_agent_id}</bdi> ${TEXTS.of} <bdi>${metadata.sender_org_id}</bdi></span>
       <span class="quiet">${second(created_at)}</span>
       ${badge(state === 'revoked' ? 'bad' : 'neutral', state.replaceAll('_', ' '))}
     </p>
-    <h2>${isOpen ? titleOf(content.object) : 'Sealed package'}</h2>
-    ${isOpen ? openView(content) : closedView(call, content, packageId)}
+    <h2>${isOpen ? titleOf(content.object) : T.sealed}</h2>
+    ${isOpen ? openView(call, resource, content) : closedView(call, content, packageId)}
     <p class="quiet">
       ${identifier(packageId)}
       ${
         metadata.responds_to_package_id !== undefined &&
-        html`<br />Responds to
+        html`<br />${T.respondsTo}
           <a href="#${metadata.responds_to_package_id}"
             ><bdi class="id">${metadata.responds_to_package_id}</bdi></a
           >`
@@ -65,36 +77,78 @@ export function packageArticle(call: DeskCall, { resource, content }: ShownPacka
   </article>`
 }
 
-function openView(opened: OpenedPackage): Html {
-  const { object, senderKey, metadata, policyReceipt, writtenBy, sentBy } = opened
-  const { human_approval: approval } = policyReceipt.receipt
+function openView(
+  call: DeskCall,
+  { metadata, package_id: packageId }: PackageResource,
+  read: ReadPackage,
+): Html {
+  const { object, signedByKey, writtenBy, approval } = read
   const isPassedOn =
-    writtenBy.organizationId !== sentBy.organizationId || writtenBy.agentId !== sentBy.agentId
+    writtenBy !== undefined &&
+    (writtenBy.organizationId !== metadata.sender_org_id || writtenBy.agentId !== metadata.sender_agent_id)
+  const isRaw = call.query.has('raw')
   return html`<p class="quiet">
-      Signature verified with key <bdi class="id">${senderKey.keyId}</bdi>.
+      ${signedByKey === undefined ? T.ownCopy : html`${T.verifiedWith} <bdi class="id">${signedByKey}</bdi>.`}
       ${
         isPassedOn &&
-        html`Written by <bdi>${writtenBy.agentId}</bdi> of <bdi>${writtenBy.organizationId}</bdi>, as the
-          object itself says. `
+        html`${TEXTS.writtenBy} <bdi>${writtenBy.agentId}</bdi> ${TEXTS.of}
+          <bdi>${writtenBy.organizationId}</bdi>, ${TEXTS.asObjectSays}. `
       }
-      ${approval.required ? `The sender recorded a human approval (${approval.outcome ?? ''}).` : 'No human approval was required.'}
+      ${approval && (approval.required ? T.humanApproval(approval.outcome ?? '') : T.noHumanApproval)}
     </p>
-    ${objectView(object)} ${rawView('Raw object', object)} ${rawView('Raw metadata', metadata)}`
+    ${handlingPart(call.agent.place, read)} ${objectView(object)}
+    ${
+      isRaw
+        ? html`${rawView(T.rawObject, object)} ${rawView(T.rawMetadata, metadata)}`
+        : html`<p><a href="${pathTo('packages', packageId)}?raw">${T.raw}</a></p>`
+    }`
+}
+
+/** What the sender asks for, and when this host deletes its copy. */
+function handlingPart(place: DeskPlace, { object, keptUntil, modelUse }: ReadPackage): Html | undefined {
+  const boundaries = object.object_type === 'reasoning_package' ? object.boundaries : undefined
+  const level = 'boundaries' in object ? object.boundaries : undefined
+  const rows: readonly Html[] = [
+    ...(boundaries
+      ? [
+          html`${T.retention(boundaries.retention_days)}`,
+          html`${boundaries.forwarding_allowed ? T.forwardingAllowed : T.forwardingNotAllowed}`,
+        ]
+      : []),
+    ...(level && 'disclosure_level' in level
+      ? [
+          html`${TEXTS.disclosureLevel}: <q><bdi>${visible(String(level.disclosure_level))}</bdi></q
+            >.`,
+        ]
+      : []),
+    ...(modelUse ? [html`${T.modelUse(modelUseWords(modelUse))}`] : []),
+    ...(keptUntil === undefined
+      ? []
+      : [html`<strong>${PLACE_TEXTS[place].deletes}</strong> ${day(keptUntil)}.`]),
+  ]
+  if (rows.length === 0) return undefined
+  return html`<section class="handling">
+    <h3>${T.handling}</h3>
+    <ul>
+      ${rows.map((row) => html`<li>${row}</li>`)}
+    </ul>
+  </section>`
 }
 
 function closedView(call: DeskCall, content: ShownPackage['content'], packageId: string): Html {
-  if (content === 'colleague') return html`<p>It is addressed to another agent of this organization.</p>`
+  if (content === 'colleague') return html`<p>${T.forColleague}</p>`
   if (content instanceof ExchangeError)
     return html`<p>
-      <strong>It cannot be shown.</strong> ${content.message} <span class="quiet">(${content.code})</span>
+      <strong>${T.notShown}</strong> ${content.message} <span class="quiet">(${content.code})</span>
     </p>`
-  return html`<p>Nobody has opened it yet. Opening it sends signed receipts to the sender.</p>
+  if (!hasOneOf(call.person, ['planner'])) return html`<p>${T.unopened}</p>`
+  return html`<p>${T.unopened} ${TEXTS.openExplanation}</p>
     ${form({
       id: `open-${packageId}`,
       action: pathTo('packages', packageId, '/open'),
       csrfToken: call.csrfToken,
       fields: [],
-      submit: { label: 'Open and send receipts' },
+      submit: { label: TEXTS.openAndReceipt },
     })}`
 }
 
@@ -104,19 +158,19 @@ function actions(
   { isOurs, isOpen }: { readonly isOurs: boolean; readonly isOpen: boolean },
 ): Html {
   const isForUs = metadata.recipient_agent_id === call.agent.identity.agentId
+  const isPlanner = hasOneOf(call.person, ['planner'])
   return html`<div class="actions">
-    ${isForUs && isOpen && buttonLink(pathTo('packages', packageId, '/answer/free'), 'Answer', 'primary')}
-    ${buttonLink(pathTo('evidence', packageId), 'Evidence')}
-    ${isOurs && REVOCABLE.has(state) && revocation(call, packageId)}
+    ${isPlanner && isForUs && isOpen && buttonLink(pathTo('packages', packageId, '/answer/free'), TEXTS.answer, 'primary')}
+    ${buttonLink(pathTo('evidence', packageId), EVIDENCE_TEXTS.title)}
+    ${isPlanner && isOurs && REVOCABLE.has(state) && revocation(call, packageId)}
   </div>`
 }
 
 function revocation({ csrfToken }: DeskCall, packageId: string): Html {
   const reasons = ['superseded', 'sent_in_error', 'no_longer_valid']
   return confirmation({
-    summary: 'Revoke…',
-    explanation:
-      'The recipient can no longer fetch the content. What was opened before cannot be recalled. The recipient can read the reason.',
+    summary: T.revoke,
+    explanation: T.revokeExplanation,
     form: {
       id: `revoke-${packageId}`,
       action: pathTo('packages', packageId, '/revoke'),
@@ -125,13 +179,13 @@ function revocation({ csrfToken }: DeskCall, packageId: string): Html {
         {
           kind: 'select',
           name: 'reason_code',
-          label: 'Reason',
+          label: T.reason,
           isRequired: true,
           options: reasons.map((value) => ({ value, label: value.replaceAll('_', ' ') })),
         },
-        { kind: 'text', name: 'reason_detail', label: 'Detail', isRequired: true, maxLength: 200 },
+        { kind: 'text', name: 'reason_detail', label: T.detail, isRequired: true, maxLength: 200 },
       ],
-      submit: { label: 'Revoke now' },
+      submit: { label: T.revokeNow },
     },
   })
 }

@@ -1,5 +1,6 @@
 import { html } from '@agent-exchange/web'
 import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
+import { PACKAGE_TEXTS as T } from './desk-texts.ts'
 import { packageArticle, shownPackage } from './package-article.ts'
 
 /** One package in full, with what can be done with it. */
@@ -7,9 +8,9 @@ export async function packagePage(call: DeskCall): Promise<DeskAnswer> {
   const resource = await call.agent.package(call.id)
   return {
     kind: 'page',
-    title: 'Package',
+    title: T.title,
     section: 'overview',
-    main: html`<p><a href="${pathTo('threads', resource.thread_id)}">The story of its thread</a></p>
+    main: html`<p><a href="${pathTo('threads', resource.thread_id)}">${T.story}</a></p>
       ${packageArticle(call, await shownPackage(call, resource))}`,
   }
 }

@@ -7,6 +7,7 @@ import { addPerson } from '../people/people.ts'
 import { SKILL, startCompanies } from '../startup/two-instances.fixture.ts'
 import { deskVisitor } from './desk-visitor.fixture.ts'
 
+const DAY_MS = 86_400_000
 const CANARY = 'canary-brass-harbour-2207'
 
 test('a planner reads a package at the desk, which is recorded; an auditor sees the thread and no content', async () => {
@@ -25,7 +26,13 @@ test('a planner reads a package at the desk, which is recorded; an auditor sees 
     ask: 'confirm',
   })
   const to = { organizationId: 'org_seats', agentId }
-  const { packageId, threadId } = await partner.send({ object, policy, to, skill: SKILL })
+  const { packageId, threadId } = await partner.send({
+    object,
+    policy,
+    to,
+    skill: SKILL,
+    expiresAt: new Date(Date.parse(companies.world.clock.now()) + DAY_MS).toISOString(),
+  })
   const isStored = async () => (await gateway.contents.list(agentId, { limit: 1 })).length > 0
   await until('the package is stored', isStored)
 
@@ -73,4 +80,16 @@ test('a planner reads a package at the desk, which is recorded; an auditor sees 
   assert.equal(unknown.status, 404)
   assert.match(unknown.headers.get('content-type') ?? '', /json/u)
   assert.ok(!companies.logged.join('\n').includes(CANARY))
+
+  companies.world.clock.advance((2 * DAY_MS) / 1_000)
+  const later = await signIn('Siv', 'planner')
+  const page = await later.get(`/packages/${packageId}`)
+  assert.equal(page.status, 200)
+  assert.ok(page.text.includes(CANARY), 'the own copy, after the exchange deleted the content')
+  assert.match(page.text, /This gateway deletes its copy on/u)
+  assert.doesNotMatch(page.text, /<pre/u, 'JSON has a link of its own')
+  assert.match((await later.get(`/packages/${packageId}?raw`)).text, /<pre/u)
+  const answer = await later.get(`/packages/${packageId}/answer/accept`)
+  assert.equal(answer.status, 200, answer.text)
+  assert.match(answer.text, /Make the draft/u)
 })

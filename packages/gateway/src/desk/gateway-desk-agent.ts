@@ -2,12 +2,14 @@ import {
   CONTENT_ROLES,
   endingKeysOf,
   hasOneOf,
+  readPackageOf,
   threadsOfInbox,
   type DeskAgent,
   type DeskPerson,
+  type ReadPackage,
 } from '@agent-exchange/desk'
 import type { Database } from '@agent-exchange/database'
-import type { PolicyEnvelope } from '@agent-exchange/protocol'
+import type { PackageResource, PolicyEnvelope } from '@agent-exchange/protocol'
 import { ExchangeError, type Drafts, type StoredDraft } from '@agent-exchange/sdk'
 import { readPending } from '@agent-exchange/sdk/internal/node'
 import { readAddressBook } from '../agents/address-book.ts'
@@ -17,7 +19,8 @@ import { sendStoredDraft } from '../agents/send-stored-draft.ts'
 import type { DraftDecisions } from '../approvals/draft-decisions.ts'
 import { isNeeded } from '../approvals/needed-decisions.ts'
 import { recordAccess } from '../content/access-record.ts'
-import type { ContentStore } from '../content/content-store.ts'
+import type { ContentStore, StoredContent } from '../content/content-store.ts'
+import { modelUseOf } from '../content/received-policies.ts'
 import { listPolicies } from '../policies/agent-policies.ts'
 import { listDeadlines } from '../operations/response-deadlines.ts'
 import { openPostgresInbox } from '../stores/inbox.ts'
@@ -81,6 +84,27 @@ export function gatewayDeskAgent(parts: DeskParts, hosted: HostedAgent, person: 
     return agent.open(packageId, { receipts: 'none' })
   }
 
+  /** From the exchange while it has the content, because it also says who verified and approved; then from the own copy. */
+  async function readInFull(packageId: string): Promise<ReadPackage> {
+    const stored = await readStored(packageId)
+    const opened = stored ? agent.open(packageId, { receipts: 'none' }) : readUnstored(packageId)
+    const read = await opened.then(readPackageOf).catch(async (error: unknown) => {
+      if (!stored || !(error instanceof ExchangeError)) throw error
+      return copyOf(stored, await packageOf(packageId))
+    })
+    const { metadata } = read.resource
+    const organizationId = metadata.sender_org_id
+    const modelUse =
+      organizationId === agent.identity.organizationId
+        ? undefined
+        : await modelUseOf(db, { agentId, organizationId, object: read.object })
+    return {
+      ...read,
+      ...(stored?.retentionUntil !== undefined && { keptUntil: stored.retentionUntil }),
+      ...(modelUse && { modelUse }),
+    }
+  }
+
   async function seen<T extends { readonly draft: StoredDraft }>(work: Promise<T>): Promise<T> {
     requireContentRole()
     const { draft, ...rest } = await work
@@ -122,6 +146,7 @@ export function gatewayDeskAgent(parts: DeskParts, hosted: HostedAgent, person: 
   return {
     place: 'gateway',
     identity: agent.identity,
+    ...(agent.context.logPolicy && { logPolicy: agent.context.logPolicy }),
     get profile() {
       return agent.context.deployment.profile
     },
@@ -153,18 +178,14 @@ export function gatewayDeskAgent(parts: DeskParts, hosted: HostedAgent, person: 
     thread: agent.thread,
     package: packageOf,
     read: async (packageId) => (await readStored(packageId)) ?? readUnstored(packageId),
-    async open(packageId, options) {
-      if (options?.receipts !== 'none') {
-        requireContentRole()
-        const { thread_id: threadId } = await packageOf(packageId)
-        await noteRead(threadId, packageId)
-        const opened = await agent.open(packageId, options)
-        await db.begin((tx) => storeReceived(tx, { hosted, contents, opened, openedAt: now() }))
-        return opened
-      }
-      return (await readStored(packageId))
-        ? agent.open(packageId, { receipts: 'none' })
-        : readUnstored(packageId)
+    readInFull,
+    async open(packageId) {
+      requireContentRole()
+      const { thread_id: threadId } = await packageOf(packageId)
+      await noteRead(threadId, packageId)
+      const opened = await agent.open(packageId)
+      await db.begin((tx) => storeReceived(tx, { hosted, contents, opened, openedAt: now() }))
+      return opened
     },
     revoke: (packageId, input) => agent.revoke(packageId, input),
     async evidence(subject, { disclose = [] } = {}) {
@@ -179,6 +200,11 @@ export function gatewayDeskAgent(parts: DeskParts, hosted: HostedAgent, person: 
       throw new ExchangeError('approver_missing')
     },
   }
+}
+
+function copyOf({ object, provenance }: StoredContent, resource: PackageResource): ReadPackage {
+  const { signed_by_key: key } = provenance
+  return { object, resource, ...(typeof key === 'string' && { signedByKey: key }) }
 }
 
 /** The policy under which people write to an organization: the first that permits it. */
