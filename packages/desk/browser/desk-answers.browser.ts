@@ -10,7 +10,7 @@ import {
 } from '@agent-exchange/testkit/browser'
 import type { Page } from 'playwright-core'
 import { ANSWER_TASKS } from '../src/answer-tasks.ts'
-import { PACKAGE_TEMPLATES } from '../src/conversation-form.ts'
+import { PACKAGE_TEMPLATES } from '../src/conversation-templates.ts'
 import { fillDecision, startDeskTrial, type DeskTrial } from './desk-trial.fixture.ts'
 import { tellThread } from './told-thread.fixture.ts'
 

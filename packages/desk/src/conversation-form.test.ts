@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { exampleObjects, validateObject } from '@agent-exchange/protocol'
 import { makersOf, newObject } from '@agent-exchange/sdk/internal'
+import { conversationParts, packageFrom, recipientFrom } from './conversation-form.ts'
 import {
-  conversationParts,
+  EXPECTED_ANSWERS,
   PACKAGE_TEMPLATES,
-  packageFrom,
-  recipientFrom,
-  TEMPLATE_VALUES,
-} from './conversation-form.ts'
+  TEMPLATE_FORMS,
+  templateValues,
+} from './conversation-templates.ts'
 import { partView } from './form-view.ts'
 
 const by = { organizationId: 'org_seats', agentId: 'agent_seats' }
@@ -34,7 +34,9 @@ const fields = {
 
 for (const template of PACKAGE_TEMPLATES)
   test(`[OBJ-05] the template ${template} makes the package that a program would make`, () => {
-    const values = { ...TEMPLATE_VALUES[template], ...fields }
+    const form = TEMPLATE_FORMS[template]
+    const has = (name: (typeof form.fields)[number]) => form.fields.includes(name)
+    const values = { ...Object.fromEntries(templateValues(template)), ...fields }
     const terms = { template, by, now, policy, to, thread: 'thread_coil' }
     const made = packageFrom(new URLSearchParams(values), terms)
     assert.deepEqual(validateObject(made).failures, [])
@@ -52,11 +54,11 @@ for (const template of PACKAGE_TEMPLATES)
         },
       ],
       ask: 'Confirm the priority.',
-      drivers: ['one supplier', 'two shifts'],
-      confidence: { score: 0.8, basis: 'stock count' },
+      ...(has('drivers') && { drivers: ['one supplier', 'two shifts'] }),
+      ...(has('confidence') && { confidence: { score: 0.8, basis: 'stock count' } }),
       business_context: {
-        domain: 'supply',
-        use_case: TEMPLATE_VALUES[template]['business_context.use_case'] ?? '',
+        domain: form.domain,
+        use_case: form.useCase,
         time_horizon: 'weeks 12 to 14',
         affected_scope: { part_family: 'seat rails' },
       },
@@ -69,11 +71,24 @@ for (const template of PACKAGE_TEMPLATES)
       response_required: {
         required: true,
         deadline: '2026-03-10T23:59:59Z',
-        expected_response_types: ['agree'],
+        expected_response_types: EXPECTED_ANSWERS.filter(
+          (each) => each === 'agree' || form.expected.includes(each),
+        ),
       },
     })
     assert.deepEqual(made, { ...written, id: made.id, trace: made.trace })
   })
+
+test('each template has fields, expected answers and defaults of its own', () => {
+  const forms = PACKAGE_TEMPLATES.map((template) => TEMPLATE_FORMS[template])
+  assert.equal(new Set(forms.map(({ domain }) => domain)).size, 6)
+  const names = (template: (typeof PACKAGE_TEMPLATES)[number]) =>
+    conversationParts(template, []).map(({ name }) => name)
+  assert.ok(names('demand_change_reasoning').includes('drivers'))
+  assert.ok(!names('priority_decision_request').includes('confidence'))
+  assert.equal(templateValues('priority_decision_request').get('expected.request_human_decision'), 'on')
+  assert.equal(templateValues('network_story_update').get('expected.request_human_decision'), null)
+})
 
 test('the templates are the six package types of the protocol', () => {
   for (const package_type of PACKAGE_TEMPLATES)
@@ -90,6 +105,8 @@ test('the recipient is chosen or named, and ids of partners are escaped', () => 
   assert.equal(recipientFrom(new URLSearchParams({ 'to.organization': 'org_cars' })), undefined)
   const hostile = { organizationId: '"><img src=x>', agentId: 'agent' }
   const values = { fields: new URLSearchParams(), errors: new Map<string, string>() }
-  const shown = conversationParts([hostile]).map((part) => String(partView('f', part, values)))
+  const shown = conversationParts(PACKAGE_TEMPLATES[0], [hostile]).map((part) =>
+    String(partView('f', part, values)),
+  )
   assert.doesNotMatch(shown.join(''), /<img/u)
 })

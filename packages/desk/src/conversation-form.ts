@@ -2,39 +2,23 @@ import { randomUUID } from 'node:crypto'
 import type { PolicyEnvelope, ReasoningPackage } from '@agent-exchange/protocol'
 import type { AgentAddress, Identity } from '@agent-exchange/sdk'
 import { makersOf } from '@agent-exchange/sdk/internal'
+import { EXPECTED_ANSWERS, TEMPLATE_FORMS, type PackageTemplate } from './conversation-templates.ts'
 import { CONVERSATION_TEXTS as T, TASK_TEXTS } from './desk-texts.ts'
 import { listOf, membersFrom, objectOf } from './form-members.ts'
 import { formField, type FormPart } from './form-parts.ts'
 import { randomId } from './made-answer.ts'
 import { SENSITIVITIES } from './schema-form.ts'
 
-/** The six types of a reasoning package, each a template for a conversation. */
-export const PACKAGE_TEMPLATES = [
-  'demand_change_reasoning',
-  'capacity_response',
-  'material_constraint_reasoning',
-  'component_impact_response',
-  'priority_decision_request',
-  'network_story_update',
-] as const satisfies readonly ReasoningPackage['package_type'][]
-export type PackageTemplate = (typeof PACKAGE_TEMPLATES)[number]
-
-/** What a template fills in before the person writes. */
-export const TEMPLATE_VALUES: Readonly<Record<PackageTemplate, Readonly<Record<string, string>>>> = {
-  demand_change_reasoning: { 'business_context.use_case': 'demand_change' },
-  capacity_response: { 'business_context.use_case': 'capacity' },
-  material_constraint_reasoning: { 'business_context.use_case': 'material_constraint' },
-  component_impact_response: { 'business_context.use_case': 'component_impact' },
-  priority_decision_request: { 'business_context.use_case': 'priority_decision' },
-  network_story_update: { 'business_context.use_case': 'network_story' },
-}
-
-const EXPECTED = ['agree', 'challenge', 'provide_constraint', 'provide_option', 'request_human_decision']
 const CONFIDENCES = ['0.1', '0.2', '0.3', '0.4', '0.5', '0.6', '0.7', '0.8', '0.9', '1']
 const PERCENT = 100
 
 /** `partners`: agents that this one has exchanged packages with, to choose from. */
-export function conversationParts(partners: readonly AgentAddress[]): readonly FormPart[] {
+export function conversationParts(
+  template: PackageTemplate,
+  partners: readonly AgentAddress[],
+): readonly FormPart[] {
+  const shown = new Set<string>(TEMPLATE_FORMS[template].fields)
+  const optional = (name: string, ...parts: readonly FormPart[]) => (shown.has(name) ? parts : [])
   const known = partners.map(({ organizationId, agentId }) => `${organizationId} ${agentId}`)
   return [
     {
@@ -58,6 +42,7 @@ export function conversationParts(partners: readonly AgentAddress[]): readonly F
       isOpen: true,
       ids: [],
       parts: [
+        formField('line', 'business_context.domain', { label: T.domain, isRequired: true }),
         formField('line', 'business_context.use_case', { label: T.useCase, isRequired: true }),
         formField('line', 'business_context.time_horizon', { label: T.horizon, isRequired: true }),
         {
@@ -85,21 +70,24 @@ export function conversationParts(partners: readonly AgentAddress[]): readonly F
         formField('select', 'facts.sensitivity', { label: TASK_TEXTS.sensitivity, values: SENSITIVITIES }),
       ],
     },
-    formField('lines', 'drivers', { label: T.drivers }),
-    formField('lines', 'unknowns', { label: T.unknowns }),
-    formField('number', 'confidence', {
-      label: T.confidence,
-      values: CONFIDENCES,
-      labels: Object.fromEntries(CONFIDENCES.map((each) => [each, `${Number(each) * PERCENT}%`])),
-    }),
-    formField('line', 'confidence_basis', { label: T.confidenceBasis }),
-    formField('line', 'action', { label: T.action }),
+    ...optional('drivers', formField('lines', 'drivers', { label: T.drivers })),
+    ...optional('unknowns', formField('lines', 'unknowns', { label: T.unknowns })),
+    ...optional(
+      'confidence',
+      formField('number', 'confidence', {
+        label: T.confidence,
+        values: CONFIDENCES,
+        labels: Object.fromEntries(CONFIDENCES.map((each) => [each, `${Number(each) * PERCENT}%`])),
+      }),
+      formField('line', 'confidence_basis', { label: T.confidenceBasis }),
+    ),
+    ...optional('action', formField('line', 'action', { label: T.action })),
     formField('text', 'ask', { label: T.ask, isRequired: true }),
     formField('date', 'deadline', { label: T.deadline, hint: TASK_TEXTS.endOfDay, isRequired: true }),
     formField('choices', 'expected', {
       label: T.expected,
-      values: EXPECTED,
-      labels: Object.fromEntries(EXPECTED.map((each) => [each, each.replaceAll('_', ' ')])),
+      values: EXPECTED_ANSWERS,
+      labels: Object.fromEntries(EXPECTED_ANSWERS.map((each) => [each, each.replaceAll('_', ' ')])),
     }),
     formField('lines', 'not_disclosed', { label: TASK_TEXTS.notDisclosed }),
   ]
@@ -125,7 +113,7 @@ export interface ConversationTerms {
 /** The package that the fields describe, made by the maker that programs use. */
 export function packageFrom(fields: URLSearchParams, terms: ConversationTerms): ReasoningPackage {
   const { template, by, now, policy, to, thread = `thread_${randomUUID()}` } = terms
-  const members = membersFrom(conversationParts([]), fields, randomId)
+  const members = membersFrom(conversationParts(template, []), fields, randomId)
   const context = objectOf(members['business_context'])
   const scope = listOf(context['scope']).map(objectOf)
   const texts = (name: string) => listOf(members[name]).map(String)
@@ -145,7 +133,7 @@ export function packageFrom(fields: URLSearchParams, terms: ConversationTerms): 
       confidence: { score: members['confidence'], basis: basis || T.notAssessed },
     }),
     business_context: {
-      domain: 'supply',
+      domain: text(context['domain']),
       use_case: text(context['use_case']),
       time_horizon: text(context['time_horizon']),
       affected_scope: Object.fromEntries(

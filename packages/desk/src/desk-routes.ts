@@ -13,7 +13,7 @@ import {
 } from './desk-person.ts'
 import { draftPage } from './draft-page.ts'
 import { draftsPage } from './drafts-page.ts'
-import { PACKAGE_TEMPLATES } from './conversation-form.ts'
+import { PACKAGE_TEMPLATES } from './conversation-templates.ts'
 import { capsuleFile, disclosingFile, evidencePage, reportFile } from './evidence-page.ts'
 import { conversationPage, makeConversation, templatesPage } from './new-conversation-page.ts'
 import { searchPage } from './search-page.ts'

@@ -354,6 +354,7 @@ export const CONVERSATION_TEXTS = {
   fillIn: 'Fill this in.',
   noSkill: 'The agent has no skill. Set a default, or register it with one.',
   about: 'What it is about',
+  domain: 'Domain',
   useCase: 'Use case',
   horizon: 'Time horizon',
   scope: 'Scope',

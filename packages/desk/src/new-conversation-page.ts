@@ -9,14 +9,8 @@ import {
   stepOf,
   type Composed,
 } from './composition.ts'
-import {
-  conversationParts,
-  PACKAGE_TEMPLATES,
-  packageFrom,
-  recipientFrom,
-  TEMPLATE_VALUES,
-  type PackageTemplate,
-} from './conversation-form.ts'
+import { conversationParts, packageFrom, recipientFrom } from './conversation-form.ts'
+import { PACKAGE_TEMPLATES, templateValues, type PackageTemplate } from './conversation-templates.ts'
 import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
 import { COMPOSE_TEXTS, CONVERSATION_TEXTS as T } from './desk-texts.ts'
 import { withAddedRow } from './form-rows.ts'
@@ -46,7 +40,7 @@ export async function templatesPage(_call: DeskCall): Promise<DeskAnswer> {
 
 export function conversationPage(template: PackageTemplate) {
   return async (call: DeskCall): Promise<DeskAnswer> => {
-    const fields = new URLSearchParams(TEMPLATE_VALUES[template])
+    const fields = templateValues(template)
     return pageWith(call, { template, values: { fields, errors: new Map() } })
   }
 }
@@ -83,7 +77,14 @@ export function makeConversation(template: PackageTemplate) {
 }
 
 /** The schema permits empty texts here; a conversation does not begin with one. */
-const REQUIRED = ['summary', 'ask', 'business_context.use_case', 'business_context.time_horizon', 'deadline']
+const REQUIRED = [
+  'summary',
+  'ask',
+  'business_context.domain',
+  'business_context.use_case',
+  'business_context.time_horizon',
+  'deadline',
+]
 
 async function compose(
   { agent, fields, now }: DeskCall,
@@ -129,7 +130,7 @@ async function pageWith(
       ${composeForm(call, {
         id: FORM,
         action: `/new/${template}`,
-        parts: conversationParts(await partnersOf(call)),
+        parts: conversationParts(template, await partnersOf(call)),
         values,
         result,
       })}`,
