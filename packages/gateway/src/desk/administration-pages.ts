@@ -154,7 +154,7 @@ async function peoplePage(
           { title: 'Roles' },
           { title: 'By' },
           { title: 'Since' },
-          { title: '' },
+          { title: 'Change' },
         ],
         rows: people.map((person) => [
           html`<bdi>${visible(person.name)}</bdi><br />
@@ -228,7 +228,7 @@ async function sessionPage({ sessions }: AdministrationParts, call: HostCall): P
         { title: 'Signed in' },
         { title: 'By' },
         { title: 'Last page' },
-        { title: '' },
+        { title: 'Change' },
       ],
       rows: living.map(({ sessionId, personName, signedInBy, createdAt, lastSeenAt }) => [
         html`<bdi>${visible(personName)}</bdi><br /><span class="below">${shortIdentifier(sessionId)}</span>`,
