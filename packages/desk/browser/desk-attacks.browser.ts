@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { createServer, request } from 'node:http'
 import { after, before, test } from 'node:test'
-import { exampleObjects, validateObject, type ProtocolObject } from '@agent-exchange/protocol'
+import { exampleObjects } from '@agent-exchange/protocol'
 import { newObject } from '@agent-exchange/sdk/internal'
 import { approveDraft } from '@agent-exchange/sdk/internal/node'
 import { assertQuiet, type WatchedPage } from '@agent-exchange/testkit/browser'
 import type { Page } from 'playwright-core'
 import { ANSWER_TASKS } from '../src/answer-tasks.ts'
 import { guardedDraft, PASSPHRASE, SKILL } from '../src/desk.fixture.ts'
+import { hostileObject, MARKUP } from '../src/hostile-object.fixture.ts'
 import { addressOf, fillDecision, startDeskTrial, type DeskTrial } from './desk-trial.fixture.ts'
 
 let trial: DeskTrial
@@ -78,41 +79,6 @@ test('the link signs in one browser once; another site, host or browser gets not
   await acme.agent.drafts.discard(draft.draftId)
 })
 
-/** Would change the page, call out, or be seen at once if anything took it for markup. */
-const MARKUP = `"><img src=x onerror="document.title='owned'"><script>document.title='owned'</script></bdi></dd>&lt;b&gt;\u202e`
-
-/** Puts the markup into each string that the schema lets be anything. Returns the object and how many it holds. */
-function withMarkup(object: ProtocolObject): { readonly object: ProtocolObject; readonly count: number } {
-  const copy = structuredClone(object)
-  let count = 0
-  const visit = (at: Record<string, unknown>) => {
-    for (const [name, value] of Object.entries(at)) {
-      if (typeof value === 'object' && value !== null) visit(value as Record<string, unknown>)
-      if (typeof value !== 'string' || KEPT.has(name)) continue
-      at[name] = MARKUP
-      if (validateObject(copy).valid) count += 1
-      else at[name] = value
-    }
-  }
-  visit(copy)
-  return { object: copy, count }
-}
-/** Members of a new object that say who, when and under which policy. */
-const OWN: ReadonlySet<string> = new Set([
-  'id',
-  'thread_id',
-  'created_by',
-  'trace',
-  'sender',
-  'recipients',
-  'policy_envelope',
-  'policy_id',
-  'allowed_recipients',
-  'human_approval',
-])
-/** The exchange and the recipient compare these with the metadata. */
-const KEPT: ReadonlySet<string> = new Set(['organization_id', 'agent_id', 'thread_id', 'policy_id', 'id'])
-
 test('markup in every free-text member of the six objects is text, in a conversation and in a draft', async () => {
   const { acme, bolt } = trial
   const terms = { by: bolt.agent.identity, to: acme.agent.identity.organizationId, now: new Date() }
@@ -124,13 +90,8 @@ test('markup in every free-text member of the six objects is text, in a conversa
     retention: { duration_days: 90 },
   }
   for (const type of Object.keys(exampleObjects) as (keyof typeof exampleObjects)[]) {
-    const fresh = newObject(type, { ...terms, policyId: policy.policy_id })
-    const example = structuredClone(exampleObjects[type]) as object
-    const own = Object.entries(fresh).filter(([name]) => OWN.has(name))
-    const full = { ...fresh, ...example, ...Object.fromEntries(own) } as ProtocolObject
-    const { object, count } = withMarkup(full)
-    assert.ok(validateObject(full).valid, full.object_type)
-    assert.ok(count >= 2, `${full.object_type} has free text`)
+    const { object, count } = hostileObject(type, { ...terms, policyId: policy.policy_id })
+    assert.ok(count >= 2, `${type} has free text`)
     let packageId: string
     let threadId: string
     if (object.object_type === 'response_object') {
