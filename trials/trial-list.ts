@@ -49,7 +49,7 @@ export const TRIALS: readonly Trial[] = [
     what: 'the files of deploy/, rendered, linted and started',
     needs: 'curl, bubblewrap, promtool',
   },
-  { name: 'browser', what: 'the pages in a real browser', needs: 'chromium' },
+  { name: 'browser', what: 'the pages in a real browser', needs: 'chromium; Java for Keycloak' },
   {
     name: 'interop',
     what: 'a second implementation in Python and an agent of curl and openssl',
