@@ -90,6 +90,5 @@ async function isFound(
   const checks = AGENT_CHECKS.filter(({ name }) => name === check)
   const [result] = await session.run({ checks, name: `mutant ${number}`, mutation: mutation() })
   assert.ok(result && verdictFor(id, result) === 'fail', `${check} did not find it: ${result?.verdict}`)
-  assert.doesNotMatch(result.reason ?? '', /could not be completed|no result within/u)
   return result.reason ?? ''
 }

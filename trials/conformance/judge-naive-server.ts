@@ -11,7 +11,7 @@ import { SERVICE_CHECKS } from '../../packages/conformance/src/service/checks/in
 import { judgeService } from '../../packages/conformance/src/service/judge-service.ts'
 import type { Transport } from '../../packages/conformance/src/wire/wire.ts'
 import type { TrialTools } from '../shared/trial-parts.ts'
-import { startOwnService } from './own-service.ts'
+import { PACE, startOwnService } from './own-service.ts'
 
 /** The server verifies the envelope, its sender and its digest, and nothing else. */
 const BREAKS = ['POL-04', 'PKG-04', 'PKG-06', 'PKG-12', 'PKG-15', 'API-03', 'API-05', 'API-08', 'ERR-01']
@@ -70,7 +70,12 @@ export async function tryNaiveServer({ report }: TrialTools): Promise<void> {
         await (naive ??= start())
         return send({ ...request, url: `http://127.0.0.1:${port}/v1/packages` })
       }
-    const results = await judgeService(underTest, { checks: SERVICE_CHECKS, seed: 'naive', mutate })
+    const results = await judgeService(underTest, {
+      checks: SERVICE_CHECKS,
+      seed: 'naive',
+      mutate,
+      requestsPerSecond: PACE,
+    })
     const judged = reportOf({
       subject: 'service',
       judged: 'the naive server',

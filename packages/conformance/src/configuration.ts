@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { OpenPoints } from './run/context.ts'
-import { commandHook, HOOK_NAMES, type Hooks } from './run/hooks.ts'
+import { commandHook, HOOK_NAMES, type HookName, type Hooks } from './run/hooks.ts'
 import type { OrganizationSettings, ServiceUnderTest } from './service/judge-service.ts'
 import { isObject } from './wire/wire.ts'
 
@@ -22,6 +22,7 @@ export function readConfiguration(path: string, baseUrl: string): ServiceUnderTe
     baseUrl: baseUrl.replace(/\/$/u, ''),
     organizations: [sender, recipient, outsider],
     hooks: hooksOf(file['hooks']),
+    ...(file['profile'] !== undefined && { profile: text(file['profile'], 'profile') }),
     ...(file['ca_file'] !== undefined && { ca: read(file['ca_file']) }),
     ...(isObject(file['webhooks']) && { webhooks: receiverOf(file['webhooks'], read) }),
     ...(isObject(file['open_points']) && { openPoints: file['open_points'] as OpenPoints }),
@@ -37,12 +38,18 @@ function organizationOf(entry: Members, read: Read): OrganizationSettings {
   }
   if (entry['private_jwk_file'] !== undefined) {
     const name = text(entry['private_jwk_file'], 'private_jwk_file')
-    return { ...client, privateJwk: parse(read(name), name) }
+    return { ...client, privateJwk: parse(read(name), name), ...certificateOf(entry, read) }
   }
   if (entry['certificate_file'] === undefined)
     throw new Error(`${client.organizationId} has neither private_jwk_file nor certificate_file`)
-  return { ...client, tls: { cert: read(entry['certificate_file']), key: read(entry['key_file']) } }
+  return { ...client, ...certificateOf(entry, read) }
 }
+
+/** A client with a private key may have a certificate as well (O-30). */
+const certificateOf = (entry: Members, read: Read) =>
+  entry['certificate_file'] !== undefined && {
+    tls: { cert: read(entry['certificate_file']), key: read(entry['key_file']) },
+  }
 
 function receiverOf(entry: Members, read: Read) {
   return {
@@ -73,7 +80,7 @@ function hooksOf(entry: unknown): Hooks {
     Object.entries(entry).map(([name, words]) => {
       if (!Array.isArray(words) || !words.every((word) => typeof word === 'string'))
         throw new Error(`the hook ${name} has to be a list of words, the program first`)
-      return [name, commandHook(words)]
+      return [name, commandHook(name as HookName, words)]
     }),
   )
 }

@@ -100,7 +100,6 @@ export const DRAFT_TEXTS = {
   package: 'Package',
   thread: 'Thread',
   accepted: 'The exchange accepted the package.',
-  rule: 'What the rules asked for:',
   readConversation: 'Read the conversation',
 } as const
 

@@ -16,8 +16,8 @@ export interface AgentContext {
   webhookUrl(): Promise<string>
   /** Delivers to the agent and returns the status of its answer. */
   deliver(webhook: SignedWebhook): Promise<number>
-  /** The ids of the events that the agent handled so far, in its order; undefined if it cannot say. */
-  handled(): Promise<readonly string[] | undefined>
+  /** The ids of the events that the agent handled so far, in its order. Throws NotJudged if it cannot say. */
+  handled(): Promise<readonly string[]>
   newId(prefix: string): string
   note(openPoint: string, observed: string): void
 }

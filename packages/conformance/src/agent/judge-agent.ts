@@ -1,5 +1,4 @@
 import type { Check, CheckResult } from '../run/check.ts'
-import { NotJudged } from '../run/finding.ts'
 import type { LineProcess } from '../run/line-process.ts'
 import { runChecks } from '../run/run-checks.ts'
 import { idSource } from '../run/seed.ts'
@@ -120,10 +119,23 @@ export async function startAgentSession(options: JudgeAgentOptions): Promise<Age
     run: ({ checks, name = 'run', mutation = {}, onResult }) =>
       runChecks<AgentContext>({
         checks,
-        contextOf: (check, scope) => ({
-          ...contextOf(name, mutation, check),
-          note: (id, observed) => scope.note({ id, observed }),
-        }),
+        contextOf: (check, scope) => {
+          const context = contextOf(name, mutation, check)
+          return {
+            ...context,
+            driver: {
+              ask(command, values) {
+                scope.signal.throwIfAborted()
+                return context.driver.ask(command, values)
+              },
+            },
+            deliver(webhook) {
+              scope.signal.throwIfAborted()
+              return context.deliver(webhook)
+            },
+            note: (id, observed) => scope.note({ id, observed }),
+          }
+        },
         ...(onResult && { onResult }),
       }),
     [Symbol.asyncDispose]: () => running[Symbol.asyncDispose](),
@@ -154,14 +166,10 @@ function observedBy(exchange: ScriptedExchange, { requests, registration }: Agen
   }
 }
 
-async function handledBy(driver: Driver): Promise<readonly string[] | undefined> {
-  try {
-    const { event_ids: ids } = await driver.ask('handled')
-    return Array.isArray(ids) ? ids.map(String) : []
-  } catch (error) {
-    if (error instanceof NotJudged) return undefined
-    throw error
-  }
+async function handledBy(driver: Driver): Promise<readonly string[]> {
+  const { event_ids: ids } = await driver.ask('handled')
+  if (!Array.isArray(ids)) throw new Error('the driver answered handled without event_ids, a list')
+  return ids.map(String)
 }
 
 /** The same packages, with receipts that a mutant changed. */

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync, sign } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import type { LineProcess } from '../run/line-process.ts'
 import { AGENT_CHECKS } from './checks/index.ts'
@@ -61,6 +63,39 @@ function carelessAgent(): LineProcess {
     [Symbol.asyncDispose]: () => Promise.resolve(),
   }
 }
+
+/** Answers every webhook by 204 and forgets it. */
+async function startDeafReceiver() {
+  const server = createServer((request, response) => {
+    request.resume()
+    response.writeHead(204).end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}/hook`,
+    [Symbol.asyncDispose]: () => new Promise<void>((resolve) => server.close(() => resolve())),
+  }
+}
+
+test('[EVT-14] what depends on handled is skipped for an agent that cannot say it', async () => {
+  await using inner = carelessAgent()
+  await using receiver = await startDeafReceiver()
+  const process: LineProcess = {
+    ...inner,
+    ask: (question) =>
+      Reflect.get(question, 'command') === 'listen'
+        ? Promise.resolve({ url: receiver.url })
+        : inner.ask(question),
+  }
+  await using session = await startAgentSession({ process, seed: 'no handled' })
+  const names = new Set(['agent/stream/duplicate', 'agent/stream/shuffled'])
+  const results = await session.run({ checks: AGENT_CHECKS.filter(({ name }) => names.has(name)) })
+  assert.deepEqual(
+    results.map(({ verdict, reason }) => [verdict, reason]),
+    [...names].map(() => ['skipped', 'the driver does not support handled']),
+  )
+})
 
 test('[EVT-14] an agent that opens everything fails by what it should refuse, and is skipped where it cannot act', async () => {
   await using process = carelessAgent()

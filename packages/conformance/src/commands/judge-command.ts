@@ -48,9 +48,11 @@ export function finishedReport(
   seed: string,
   results: readonly CheckResult[],
   requirements: readonly Requirement[],
+  profile?: string,
 ): Report {
   const finishedAt = new Date().toISOString()
-  return reportOf({ subject, judged, version: kitVersion(), seed, finishedAt, results, requirements })
+  const run = { subject, judged, version: kitVersion(), seed, finishedAt, results, requirements }
+  return reportOf({ ...run, ...(profile !== undefined && { profile }) })
 }
 
 function kitVersion(): string {

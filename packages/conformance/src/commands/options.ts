@@ -6,9 +6,11 @@ export const OPTIONS = {
   json: { type: 'string' },
   junit: { type: 'string' },
   html: { type: 'string' },
+  badge: { type: 'string' },
   state: { type: 'string' },
   seed: { type: 'string' },
   concurrency: { type: 'string' },
+  pace: { type: 'string' },
   timeout: { type: 'string' },
   listen: { type: 'string' },
   vectors: { type: 'string' },
@@ -25,7 +27,7 @@ export type Values = ReturnType<
 >['values']
 
 /** Options of the report, which every judge takes. */
-const COMMON: readonly OptionName[] = ['only', 'json', 'junit', 'html', 'list', 'help']
+const COMMON: readonly OptionName[] = ['only', 'json', 'junit', 'html', 'badge', 'list', 'help']
 
 /** An option without an effect would mislead, so it is refused. */
 export function requireTaken(subject: string, taken: readonly OptionName[], values: Values): void {

@@ -59,7 +59,12 @@ export const accepts =
       if (!operation || !operations.includes(operation)) return answer
       if (isSuccess(answer)) last.set(operation, answer)
       if (!codes.includes(String(parseObject(answer.text)['code']))) return answer
-      const invented = { status: OPERATIONS[operation].status, headers: JSON_HEADERS, text: '{}' }
+      const invented = {
+        status: OPERATIONS[operation].status,
+        headers: JSON_HEADERS,
+        text: '{}',
+        bytes: new Uint8Array(),
+      }
       return last.get(operation) ?? invented
     }
   }

@@ -1,14 +1,19 @@
-import type { Observed } from '../wire/observed.ts'
+import { ALTERED, type Observed } from '../wire/observed.ts'
 
 const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
 
-/** A command that repeats a request. The token comes from the environment, because a report holds no secrets. */
-export function curlOf({ method, url, headers, body }: Observed): string {
-  const shown = Object.entries(headers).map(([name, value]) =>
-    name === 'authorization' && value.startsWith('Bearer ')
-      ? '-H "Authorization: Bearer $ACCESS_TOKEN"'
-      : `-H ${quote(`${name}: ${value}`)}`,
-  )
+/** A command that repeats a request. Secrets come from the environment, because a report holds none. */
+export function curlOf({ method, url, headers, body, unrepeatable, connection }: Observed): string {
+  const shown = Object.entries(headers).map(([name, value]) => {
+    if (name !== 'authorization' || !/\[\w+\]$/u.test(value)) return `-H ${quote(`${name}: ${value}`)}`
+    const variable = value.endsWith(ALTERED) ? 'ALTERED_TOKEN' : 'ACCESS_TOKEN'
+    return `-H "Authorization: Bearer $${variable}"`
+  })
+  const tls = [
+    ...(connection?.hasAuthority ? ['--cacert "$CA_FILE"'] : []),
+    ...(connection?.hasCertificate ? ['--cert "$CERTIFICATE_FILE" --key "$KEY_FILE"'] : []),
+  ]
   const data = body === undefined ? [] : [`--data-raw ${quote(body)}`]
-  return ['curl -i', `-X ${method}`, quote(url), ...shown, ...data].join(' \\\n  ')
+  const command = ['curl -i', ...tls, `-X ${method}`, quote(url), ...shown, ...data].join(' \\\n  ')
+  return unrepeatable === undefined ? command : `# not the same request: ${unrepeatable}\n${command}`
 }

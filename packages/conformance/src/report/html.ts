@@ -1,6 +1,7 @@
 import type { CheckResult } from '../run/check.ts'
 import { type RequirementVerdict, verdictFor } from '../run/verdicts.ts'
 import type { Observed } from '../wire/observed.ts'
+import { badgeText } from './badge.ts'
 import { curlOf } from './curl.ts'
 import { escaped } from './junit.ts'
 import { countsOf, openPointsOf, type Report } from './report.ts'
@@ -9,12 +10,12 @@ const STYLE = `body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2r
 h1{font-size:1.6rem}h2{font-size:1.15rem;margin-top:2.5rem}
 details{border-top:1px solid #d8dee4;padding:.35rem 0}summary{cursor:pointer}
 details details{margin-left:1.5rem}pre{background:#f6f8fa;padding:.6rem;overflow-x:auto;white-space:pre-wrap;word-break:break-all}
-.pass{color:#116329}.fail{color:#a40e26;font-weight:600}.skipped{color:#7a4d00}.not-judged{color:#57606a}
+.pass{color:#116329}.fail{color:#a40e26;font-weight:600}.skipped,.error{color:#7a4d00}.not-judged{color:#57606a}
 code{font-size:.9em}dt{font-weight:600}dd{margin:0 0 .4rem 1.5rem}`
 
 /** A page without scripts and without outside resources. */
 export function htmlOf(report: Report): string {
-  const { passed, failed, skipped, notJudged } = countsOf(report)
+  const { passed, failed, errors, skipped, notJudged } = countsOf(report)
   const points = openPointsOf(report).map(
     ([id, observed]) =>
       `<dt>${escaped(id)}</dt>${observed.map((text) => `<dd>open point, observed: ${escaped(text)}</dd>`).join('')}`,
@@ -30,8 +31,8 @@ export function htmlOf(report: Report): string {
 </head>
 <body>
 <h1>Conformance of ${escaped(report.judged)}</h1>
-<p><strong>${passed}</strong> requirements passed, <strong>${failed}</strong> failed, ${skipped} were skipped, ${notJudged} are not judged of this ${report.subject}.
-aex-conformance ${escaped(report.version)}, ${escaped(report.finishedAt)}, seed <code>${escaped(report.seed)}</code>.</p>
+<p><strong>${passed}</strong> requirements passed, <strong>${failed}</strong> failed, ${errors} were not completed, ${skipped} were skipped, ${notJudged} are not judged of this ${report.subject}.
+${escaped(badgeText(report))}. Finished ${escaped(report.finishedAt)}, seed <code>${escaped(report.seed)}</code>.</p>
 <h2>Requirements</h2>
 ${report.verdicts.map(requirementOf).join('\n')}
 <h2>Open points</h2>

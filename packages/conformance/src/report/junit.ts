@@ -23,18 +23,21 @@ export function junitOf({ verdicts, judged }: Report): string {
       .map((check) => ({ ...check, verdict: verdictFor(requirement.id, check) }))
       .map(({ name, title, verdict, reason = '', milliseconds }) => ({
         failed: verdict === 'fail',
+        error: verdict === 'error',
         skipped: verdict === 'skipped',
         xml: [
           `    <testcase classname="${escaped(requirement.id)}" name="${escaped(`${name}: ${title}`)}" time="${milliseconds / 1_000}">`,
           ...(verdict === 'fail' ? [`      <failure message="${escaped(reason)}"/>`] : []),
+          ...(verdict === 'error' ? [`      <error message="${escaped(reason)}"/>`] : []),
           ...(verdict === 'skipped' ? [`      <skipped message="${escaped(reason)}"/>`] : []),
           '    </testcase>',
         ],
       })),
   )
   const failures = cases.filter(({ failed }) => failed).length
+  const errors = cases.filter(({ error }) => error).length
   const skipped = cases.filter((each) => each.skipped).length
-  const counts = `tests="${cases.length}" failures="${failures}" skipped="${skipped}"`
+  const counts = `tests="${cases.length}" failures="${failures}" errors="${errors}" skipped="${skipped}"`
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<testsuites ${counts}>`,

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { CheckResult } from '../run/check.ts'
 import { observe } from '../wire/observed.ts'
+import { badgeOf } from './badge.ts'
 import { curlOf } from './curl.ts'
 import { htmlOf } from './html.ts'
 import { junitOf } from './junit.ts'
-import { countsOf, isPassed, type Report, reportOf } from './report.ts'
+import { countsOf, exitCodeOf, isPassed, type Report, reportOf } from './report.ts'
 import { tableOf } from './table.ts'
 
 const requirements = ['PKG-09', 'PKG-10', 'PKG-11', 'PKG-12'].map((id) => ({
@@ -20,10 +21,12 @@ const answer = {
     method: 'POST',
     url: 'https://exchange.example/v1/agents/register?x=1',
     headers: { authorization: `Bearer ${token}`, 'x-correlation-id': "it's" },
+    hasOwnToken: true,
     body: JSON.stringify({ keys: [{ public_key: { kty: 'EC', d: secret } }], note: '<script>' }),
   },
   status: 422,
   headers: { 'content-type': 'application/problem+json', 'set-cookie': 'session=1' },
+  bytes: new Uint8Array(),
   text: JSON.stringify({ code: 'private_key_refused', details: { access_token: token } }),
   body: {},
 }
@@ -65,7 +68,7 @@ test('the verdict of a requirement is the worst of its checks', () => {
     ['PKG-11', 'skipped'],
     ['PKG-12', 'not judged'],
   ])
-  assert.deepEqual(countsOf(report), { passed: 1, failed: 1, skipped: 1, notJudged: 1 })
+  assert.deepEqual(countsOf(report), { passed: 1, failed: 1, errors: 0, skipped: 1, notJudged: 1 })
   assert.equal(isPassed(report), false)
 })
 
@@ -86,12 +89,12 @@ test('the table fits 80 columns, apart from commands to copy', () => {
   )
   assert.match(table, /^✖ PKG-10/mu)
   assert.match(table, /O-11 {2}open point, observed: one: 422; two: 422; three: 422/u)
-  assert.match(table, /1 passed, 1 failed, 1 skipped, 1 not judged of this service/u)
+  assert.match(table, /1 passed, 1 failed, 0 not completed, 1 skipped\n1 not judged of this service/u)
 })
 
 test('JUnit and the page escape what they show', () => {
   const [, junit = '', html = ''] = forms
-  assert.match(junit, /<testsuites tests="4" failures="1" skipped="1">/u)
+  assert.match(junit, /<testsuites tests="4" failures="1" errors="0" skipped="1">/u)
   assert.match(junit, /<failure message="it was &quot;accepted&quot; &amp; stored"\/>/u)
   assert.ok(!html.includes('<script>'))
   assert.ok(!html.includes('title of one <b>'))
@@ -103,6 +106,82 @@ test('a curl command quotes its words and takes the token from the environment',
   assert.match(command, /-H "Authorization: Bearer \$ACCESS_TOKEN"/u)
   assert.match(command, /-H 'x-correlation-id: it'\\''s'/u)
   assert.match(command, /'https:\/\/exchange\.example\/v1\/agents\/register\?x=1'/u)
+})
+
+test('opaque tokens, escaped JSON and further credentials are removed', () => {
+  const opaque = 'b64token-that-has-no-form-of-its-own'
+  const inner = JSON.stringify({ d: 'hidden-1', note: 'shown', client_secret: 'hid"den-2' })
+  const {
+    headers,
+    body,
+    answer: text,
+  } = observe({
+    ...answer,
+    request: {
+      ...answer.request,
+      headers: { authorization: `Bearer ${opaque}` },
+      body: `client_secret=hidden-3&refresh_token=hidden-4&scope=shown`,
+    },
+    text: JSON.stringify({
+      echoed: opaque,
+      refresh_token: 'hidden-5',
+      inner,
+      twice: JSON.stringify({ inner }),
+    }),
+  })
+  const all = JSON.stringify([headers, body, text])
+  assert.doesNotMatch(all, /hidden|hid.{0,8}den/u)
+  assert.ok(!all.includes(opaque))
+  assert.equal(all.match(/shown/gu)?.length, 3)
+})
+
+test('a command says where it cannot repeat a request, and never uses the right token for an altered one', () => {
+  const sent = (headers: Record<string, string>, body?: string, hasOwnToken = false) =>
+    curlOf(
+      observe({
+        ...answer,
+        connection: { hasAuthority: true, hasCertificate: true },
+        request: { ...answer.request, headers, hasOwnToken, ...(body === undefined ? {} : { body }) },
+      }),
+    )
+  const altered = sent({ authorization: `Bearer ${token.slice(0, -1)}` })
+  assert.match(altered, /Bearer \$ALTERED_TOKEN/u)
+  assert.doesNotMatch(altered, /ACCESS_TOKEN/u)
+  assert.match(altered, /--cacert "\$CA_FILE" .*\n.*--cert "\$CERTIFICATE_FILE" --key "\$KEY_FILE"/u)
+  assert.match(altered, /^# not the same request: a secret was removed from the body\n/u)
+  assert.match(sent({ authorization: 'Bearer not-a-token' }), /-H 'authorization: Bearer not-a-token'/u)
+  const long = JSON.stringify({ payload: 'A'.repeat(20_000) })
+  assert.ok(sent({}, long).includes(long))
+})
+
+test('with --only, only failures of the wanted requirements are shown', () => {
+  const results = [
+    { ...result('one', ['PKG-09', 'PKG-10'], 'fail', 'it broke the other one'), broken: ['PKG-10'] },
+    result('two', ['PKG-09'], 'pass'),
+  ]
+  const only = reportOf({ ...report, requirements: requirements.slice(0, 1), results })
+  assert.doesNotMatch(tableOf(only, { colors: false }), /it broke|PKG-10/u)
+  assert.equal(exitCodeOf(only), 0)
+})
+
+test('what could not be judged is no pass', () => {
+  const of = (...verdicts: CheckResult['verdict'][]) =>
+    exitCodeOf(
+      reportOf({
+        ...report,
+        requirements,
+        results: verdicts.map((verdict, at) => result(String(at), ['PKG-09'], verdict, 'x')),
+      }),
+    )
+  assert.deepEqual([of('pass'), of('pass', 'skipped'), of('fail', 'error')], [0, 0, 1])
+  assert.deepEqual([of('pass', 'error'), of('skipped'), of()], [2, 2, 2])
+})
+
+test('a badge names version, date, profile and result, and is green only if nothing failed', () => {
+  const text = 'aex-conformance 0.1.0, 2026-11-18, default profile: 1 passed, 1 failed'
+  const badge = badgeOf({ ...report, profile: 'default' })
+  assert.ok(badge.includes(`<title>${text}</title>`))
+  assert.ok(badge.includes('#a40e26') && !badge.includes('#116329'))
 })
 
 test('checks that failed for one reason are one entry of the table', () => {

@@ -1,6 +1,6 @@
 import type { Requirement, Subject } from '../requirements/requirement.ts'
 import type { CheckResult } from '../run/check.ts'
-import { type RequirementVerdict, verdictsOf } from '../run/verdicts.ts'
+import { type RequirementVerdict, verdictFor, verdictsOf } from '../run/verdicts.ts'
 
 /** Everything that the forms of a report show. */
 export interface Report {
@@ -9,6 +9,8 @@ export interface Report {
   readonly judged: string
   readonly version: string
   readonly seed: string
+  /** Of a service: how it decides open points, by a name or a digest. */
+  readonly profile?: string
   readonly finishedAt: string
   readonly verdicts: readonly RequirementVerdict[]
   readonly results: readonly CheckResult[]
@@ -22,13 +24,33 @@ export function reportOf({ requirements, ...rest }: ReportInput): Report {
   return { ...rest, verdicts: verdictsOf(requirements, rest.results) }
 }
 
-export const isPassed = ({ verdicts }: Report) => verdicts.every(({ verdict }) => verdict !== 'fail')
+export const isPassed = (report: Report) => exitCodeOf(report) === 0
+
+/** 1 if a requirement failed; 2 if one could not be judged, or none was, because that proves nothing; otherwise 0. */
+export function exitCodeOf(report: Report): 0 | 1 | 2 {
+  const { passed, failed, errors } = countsOf(report)
+  if (failed > 0) return 1
+  return errors > 0 || passed === 0 ? 2 : 0
+}
+
+/** The failed checks, each by what it broke of the wanted requirements. */
+export function failuresOf({ verdicts, results }: Report): { check: CheckResult; ids: readonly string[] }[] {
+  return results
+    .map((check) => {
+      const failed = verdicts.filter(({ requirement: { id }, checks }) =>
+        checks.some((each) => each.name === check.name && verdictFor(id, each) === 'fail'),
+      )
+      return { check, ids: failed.map(({ requirement }) => requirement.id) }
+    })
+    .filter(({ ids }) => ids.length > 0)
+}
 
 export function countsOf({ verdicts }: Report) {
   const count = (wanted: string) => verdicts.filter(({ verdict }) => verdict === wanted).length
   return {
     passed: count('pass'),
     failed: count('fail'),
+    errors: count('error'),
     skipped: count('skipped'),
     notJudged: count('not judged'),
   }

@@ -1,12 +1,18 @@
 import { styleText } from 'node:util'
-import type { CheckResult } from '../run/check.ts'
 import type { RequirementVerdict } from '../run/verdicts.ts'
 import { curlOf } from './curl.ts'
-import { countsOf, openPointsOf, type Report } from './report.ts'
+import { badgeText } from './badge.ts'
+import { countsOf, failuresOf, openPointsOf, type Report } from './report.ts'
 
 const WIDTH = 80
-const SIGN = { pass: '✔', fail: '✖', skipped: '–', 'not judged': '·' } as const
-const COLOR = { pass: 'green', fail: 'red', skipped: 'yellow', 'not judged': 'gray' } as const
+const SIGN = { pass: '✔', fail: '✖', error: '!', skipped: '–', 'not judged': '·' } as const
+const COLOR = {
+  pass: 'green',
+  fail: 'red',
+  error: 'magenta',
+  skipped: 'yellow',
+  'not judged': 'gray',
+} as const
 /** A longer body makes a command that nobody reads on a terminal. */
 const MAXIMUM_CURL = 600
 /** With more reasons, the commands are in the page only. */
@@ -22,37 +28,47 @@ export function tableOf(report: Report, { colors }: TableOptions): string {
   const paint = (verdict: keyof typeof SIGN, text: string) =>
     colors ? styleText(COLOR[verdict], text, { validateStream: false }) : text
   const rows = report.verdicts.map((each) => paint(each.verdict, rowOf(each)))
-  const failures = failuresOf(report.results)
+  const failures = failureLines(report)
   const points = openPointsOf(report).flatMap(([id, observed]) =>
     wrap(`${id.padEnd(5)} open point, observed: ${observed.join('; ')}`, 6),
   )
-  const { passed, failed, skipped, notJudged } = countsOf(report)
+  const { passed, failed, errors, skipped, notJudged } = countsOf(report)
   return [
     ...rows,
     ...(failures.length > 0 ? ['', ...failures] : []),
     ...(points.length > 0 ? ['', ...points] : []),
     '',
-    `${passed} passed, ${failed} failed, ${skipped} skipped, ${notJudged} not judged of this ${report.subject}`,
+    `${passed} passed, ${failed} failed, ${errors} not completed, ${skipped} skipped`,
+    `${notJudged} not judged of this ${report.subject}`,
     `seed ${report.seed}, ${report.results.length} checks`,
+    ...wrap(badgeText(report), 2),
   ].join('\n')
 }
 
 function rowOf({ requirement, verdict, checks }: RequirementVerdict): string {
   const reason =
-    verdict === 'skipped' ? checks[0]?.reason : verdict === 'not judged' ? requirement.unseen : undefined
-  const text = reason === undefined ? requirement.sentence : `${verdict}: ${reason}`
+    verdict === 'not judged'
+      ? requirement.unseen
+      : verdict === 'skipped' || verdict === 'error'
+        ? checks.find((check) => check.verdict === verdict)?.reason
+        : undefined
+  const text =
+    reason === undefined
+      ? requirement.sentence
+      : `${verdict === 'error' ? 'not completed' : verdict}: ${reason}`
   return cut(`${SIGN[verdict]} ${requirement.id.padEnd(8)}${text}`)
 }
 
 /** Checks that failed for the same reason, such as a package that nobody can send, are one entry. */
-function failuresOf(results: readonly CheckResult[]): string[] {
-  const failed = results.filter(({ verdict }) => verdict === 'fail')
-  const byReason = Map.groupBy(failed, ({ reason = '' }) => reason.replaceAll(GENERATED_ID, '…'))
+function failureLines(report: Report): string[] {
+  const byReason = Map.groupBy(failuresOf(report), ({ check: { reason = '' } }) =>
+    reason.replaceAll(GENERATED_ID, '…'),
+  )
   const isShort = byReason.size <= MAXIMUM_COMMANDS
-  return [...byReason].flatMap(([reason, checks]) => {
-    const ids = [...new Set(checks.flatMap((check) => check.broken ?? check.ids))].join(' ')
-    const more = checks.length > 1 ? ` (${checks.length} checks)` : ''
-    const last = checks[0]?.observed.at(-1)
+  return [...byReason].flatMap(([reason, failures]) => {
+    const ids = [...new Set(failures.flatMap((failure) => failure.ids))].join(' ')
+    const more = failures.length > 1 ? ` (${failures.length} checks)` : ''
+    const last = failures[0]?.check.observed.at(-1)
     const command = last && isShort ? curlOf(last) : ''
     return [
       ...wrap(`✖ ${ids}: ${reason}${more}`, 2),

@@ -1,4 +1,5 @@
 import type { Observed } from '../wire/observed.ts'
+import type { Answer } from '../wire/wire.ts'
 import type { Context } from './context.ts'
 import type { HookName } from './hooks.ts'
 
@@ -14,13 +15,16 @@ export interface Check<C = Context> {
   readonly needs?: readonly Need[]
   /** Waits a long time and runs beside the others. */
   readonly background?: true
-  /** Examines the traffic of all others, so it runs last. */
+  /** Concludes from all others, or moves the clock, so it runs last. */
   readonly last?: true
+  /** Of a check of all answers: throws a Finding if this one is wrong; false if it is of no interest. */
+  readonly examine?: (answer: Answer) => boolean
   /** Throws a Finding where the implementation is wrong. */
   readonly run: (context: C) => Promise<void>
 }
 
-export type Verdict = 'pass' | 'fail' | 'skipped'
+/** `error`: the kit, a hook or a connection failed, so nothing was judged. */
+export type Verdict = 'pass' | 'fail' | 'error' | 'skipped'
 
 export interface OpenPointObserved {
   /** Such as `O-11`. */
@@ -35,7 +39,7 @@ export interface CheckResult {
   readonly verdict: Verdict
   /** Of a failed check: the requirements that it found broken, if not all of its ids. */
   readonly broken?: readonly string[]
-  /** What was wrong, or why the check was skipped. */
+  /** What was wrong, or why nothing was judged. */
   readonly reason?: string
   readonly milliseconds: number
   readonly openPoints: readonly OpenPointObserved[]

@@ -1,4 +1,4 @@
-import type { Answer, Transport } from '../wire/wire.ts'
+import type { Transport } from '../wire/wire.ts'
 import type { TokenEndpoint } from '../wire/access-token.ts'
 import type { WebhookReceiver } from '../service/webhook-receiver.ts'
 import type { Agent } from '../service/agent.ts'
@@ -20,8 +20,8 @@ export interface Context {
   readonly hooks: Hooks
   /** Undefined if the configuration names no receiver. */
   readonly webhooks: WebhookReceiver | undefined
-  /** All answers of this run so far. */
-  readonly traffic: readonly Answer[]
+  /** Concludes a check that examines all answers, also those of the runs that this one continues. */
+  examined(check: string): void
   newId(prefix: string): string
   /** The time of the service, as far as the kit knows. */
   now(): string

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Answer, isObject } from '../wire/wire.ts'
-import { Finding } from './finding.ts'
+import { Finding, NotJudged } from './finding.ts'
 
 /** With `ids`, a finding is about these requirements of the check only. */
 export function holds(condition: boolean, otherwise: string, ids?: readonly string[]): asserts condition {
@@ -8,15 +8,34 @@ export function holds(condition: boolean, otherwise: string, ids?: readonly stri
 }
 
 /** The call succeeded with this status. */
-export function succeeded(answer: Answer, status: number, what = 'a valid request'): Answer {
-  holds(answer.status === status, `${what}: ${describe(answer)} instead of ${status}`)
+export function succeeded(
+  answer: Answer,
+  status: number,
+  what = 'a valid request',
+  ids?: readonly string[],
+): Answer {
+  requireNoLimit(answer, what)
+  holds(answer.status === status, `${what}: ${describe(answer)} instead of ${status}`, ids)
   return answer
 }
 
-/** The call was refused as the fault of the caller. Which status and code is an open point (O-11). */
-export function refused(answer: Answer, what: string): Answer {
-  holds(answer.status >= 400 && answer.status < 500, `${what}: ${describe(answer)} instead of a refusal`)
+/** Statuses by which a service asks to come back later (RFC 9110, RFC 6585, RFC 8470). */
+const LATER = new Set([408, 425, 429])
+
+/**
+ * The call was refused as the fault of the caller. Which status and code is an open point (O-11), but what says nothing
+ * about the request proves nothing: a rate limit, or a 404 of an operation that may not exist.
+ */
+export function refused(answer: Answer, what: string, ids?: readonly string[]): Answer {
+  requireNoLimit(answer, what)
+  if (answer.status === 404 && answer.isKnownOperation === false)
+    throw new NotJudged(`${what}: ${describe(answer)}, as every call of this operation`)
+  holds(answer.status >= 400 && answer.status < 500, `${what}: ${describe(answer)} instead of a refusal`, ids)
   return answer
+}
+
+function requireNoLimit(answer: Answer, what: string): void {
+  if (LATER.has(answer.status)) throw new NotJudged(`${what}: ${describe(answer)}, which limits the rate`)
 }
 
 /** Refused with a status and code that the specification shows. */
@@ -28,8 +47,8 @@ export function refusedWith(answer: Answer, status: number, code: string, what: 
   return answer
 }
 
-export function same(actual: unknown, expected: unknown, what: string): void {
-  holds(isDeepStrictEqual(actual, expected), `${what}: ${short(actual)} instead of ${short(expected)}`)
+export function same(actual: unknown, expected: unknown, what: string, ids?: readonly string[]): void {
+  holds(isDeepStrictEqual(actual, expected), `${what}: ${short(actual)} instead of ${short(expected)}`, ids)
 }
 
 export function describe({ request, status, body }: Answer): string {

@@ -1,4 +1,9 @@
-import { type ClientIdentity, requestTokenByEitherClock, type TokenEndpoint } from '../wire/access-token.ts'
+import {
+  type ClientIdentity,
+  requestTokenByEitherClock,
+  type TokenEndpoint,
+  tokenUrlOf,
+} from '../wire/access-token.ts'
 import { type Answer, toAnswer, type Transport, type WireRequest } from '../wire/wire.ts'
 
 export interface CallOptions {
@@ -12,9 +17,14 @@ export interface CallOptions {
 export interface Organization {
   readonly organizationId: string
   readonly client: ClientIdentity
-  token(): Promise<string>
+  /** With `isRefused`, a new one instead of the current one. */
+  readonly token: TokenSource
+  /** Over connections with the certificate of the client, if it has one. */
+  readonly send: Transport
   call(method: string, path: string, body?: unknown, options?: CallOptions): Promise<Answer>
 }
+
+export type TokenSource = (isRefused?: boolean) => Promise<string>
 
 interface TokenOwner {
   readonly endpoint: TokenEndpoint
@@ -29,11 +39,11 @@ export interface Caller {
   readonly baseUrl: string
   readonly organizationId: string
   readonly client: ClientIdentity
-  readonly token: () => Promise<string>
+  readonly token: TokenSource
   readonly send: Transport
   readonly newId: (prefix: string) => string
-  /** Called with each answer of an operation. */
-  readonly record: (answer: Answer) => void
+  /** Called with each answer of an operation; returns what the checks see of it. */
+  readonly record: (answer: Answer) => Answer
 }
 
 /** A token is renewed this long before its end. */
@@ -42,12 +52,14 @@ const RENEWAL_MS = 30_000
 /** One token for all checks, until it ends. */
 export function tokenSource({ client, endpoint, send, now, newId, organizationId }: TokenOwner) {
   let current: { readonly token: string; readonly until: number } | undefined
-  return async (): Promise<string> => {
-    if (current && Date.parse(now()) < current.until) return current.token
+  return async (isRefused = false): Promise<string> => {
+    if (!isRefused && current && Date.parse(now()) < current.until) return current.token
     const answer = await requestTokenByEitherClock({ client, endpoint, now, newId }, send)
     const { access_token: text, expires_in: seconds } = answer.body
     if (answer.status !== 200 || typeof text !== 'string')
-      throw new Error(`${organizationId} got no access token: ${endpoint.url} answered ${answer.status}`)
+      throw new Error(
+        `${organizationId} got no access token: ${tokenUrlOf(endpoint, client)} answered ${answer.status}`,
+      )
     current = { token: text, until: Date.parse(now()) + Number(seconds ?? 0) * 1_000 - RENEWAL_MS }
     return text
   }
@@ -59,9 +71,11 @@ export function organizationOf(caller: Caller): Organization {
     organizationId: caller.organizationId,
     client,
     token,
+    send,
     async call(method, path, body, options = {}) {
+      const authorization = `Bearer ${await token()}`
       const headers = {
-        authorization: `Bearer ${await token()}`,
+        authorization,
         'x-correlation-id': options.correlationId ?? newId('corr'),
         ...(method !== 'GET' && {
           'content-type': 'application/json',
@@ -76,11 +90,15 @@ export function organizationOf(caller: Caller): Organization {
         method,
         url: path.startsWith('http') ? path : caller.baseUrl + path,
         headers: Object.fromEntries(given),
+        hasOwnToken: headers.authorization === authorization,
         ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       }
       const answer = toAnswer(request, await send(request))
-      caller.record(answer)
-      return answer
+      if (answer.status !== 401 || !request.hasOwnToken) return caller.record(answer)
+      // The token may have ended. With a new one, a refusal is about the request.
+      const renewed = { ...request.headers, authorization: `Bearer ${await token(true)}` }
+      const repeated = { ...request, headers: renewed }
+      return caller.record(toAnswer(repeated, await send(repeated)))
     },
   }
 }

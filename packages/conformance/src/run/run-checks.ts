@@ -6,6 +6,8 @@ import { Finding, NotJudged } from './finding.ts'
 export interface CheckScope {
   readonly note: (point: OpenPointObserved) => void
   readonly record: (answer: Answer) => void
+  /** Aborted when the time of the check is over. */
+  readonly signal: AbortSignal
 }
 
 export interface RunOptions<C> {
@@ -17,14 +19,18 @@ export interface RunOptions<C> {
   /** Results of an earlier run that are taken as they are. */
   readonly done?: readonly CheckResult[]
   readonly onResult?: (result: CheckResult) => void
+  /** Of one request; the limit of a check follows from it. */
+  readonly timeoutMs?: number
 }
 
 /** Answers kept per check: the last ones, because the last one is the one that failed. */
 const MAXIMUM_OBSERVED = 12
 const MAXIMUM_NOTES = 20
-const TIME_LIMIT_MS = 60_000
+const TIMEOUT_MS = 15_000
+/** The limit of a check, in limits of one request. */
+const LIMIT_IN_REQUESTS = 8
 /** Of checks that wait for repetitions. */
-const LONG_LIMIT_MS = 300_000
+const LONG_LIMIT_IN_REQUESTS = 40
 
 /** One check after the other; those that mostly wait run beside them, those that examine all traffic run last. */
 export async function runChecks<C>(options: RunOptions<C>): Promise<CheckResult[]> {
@@ -43,7 +49,11 @@ export async function runChecks<C>(options: RunOptions<C>): Promise<CheckResult[
   return checks.flatMap(({ name }) => results.get(name) ?? [])
 }
 
-async function judge<C>(check: Check<C>, { contextOf, lacks }: RunOptions<C>): Promise<CheckResult> {
+async function judge<C>(check: Check<C>, options: RunOptions<C>): Promise<CheckResult> {
+  const { contextOf, lacks, timeoutMs = TIMEOUT_MS } = options
+  const stopped = new AbortController()
+  const requests = check.background || check.last ? LONG_LIMIT_IN_REQUESTS : LIMIT_IN_REQUESTS
+  const limit = { milliseconds: timeoutMs * requests, stopped }
   const notes: OpenPointObserved[] = []
   const observed: Observed[] = []
   const started = performance.now()
@@ -56,8 +66,9 @@ async function judge<C>(check: Check<C>, { contextOf, lacks }: RunOptions<C>): P
       observed.push(observe(answer))
       if (observed.length > MAXIMUM_OBSERVED) observed.shift()
     },
+    signal: stopped.signal,
   })
-  const outcome = await verdictOf(check, context, lacks)
+  const outcome = await verdictOf(check, context, limit, lacks)
   return {
     name: check.name,
     ids: check.ids,
@@ -72,6 +83,7 @@ async function judge<C>(check: Check<C>, { contextOf, lacks }: RunOptions<C>): P
 async function verdictOf<C>(
   check: Check<C>,
   context: C,
+  limit: Limit,
   lacks: RunOptions<C>['lacks'],
 ): Promise<Pick<CheckResult, 'verdict' | 'reason' | 'broken'>> {
   const missing = (check.needs ?? []).find((need) => lacks?.(need, context))
@@ -80,7 +92,6 @@ async function verdictOf<C>(
       verdict: 'skipped',
       reason: missing === 'webhooks' ? 'no webhook receiver is configured' : `there is no hook ${missing}`,
     }
-  const limit = check.background || check.last ? LONG_LIMIT_MS : TIME_LIMIT_MS
   try {
     await within(limit, check.run(context))
     return { verdict: 'pass' }
@@ -88,17 +99,24 @@ async function verdictOf<C>(
     const reason = error instanceof Error ? error.message : String(error)
     if (error instanceof NotJudged) return { verdict: 'skipped', reason }
     if (error instanceof Finding) return { verdict: 'fail', reason, ...(error.ids && { broken: error.ids }) }
-    // Anything else, such as a connection that was closed, is a failure to answer.
-    return { verdict: 'fail', reason: `the check could not be completed: ${reason}` }
+    // A hook, a connection or the kit itself failed, which says nothing about a rule.
+    return { verdict: 'error', reason }
   }
 }
 
-async function within(milliseconds: number, work: Promise<void>): Promise<void> {
+interface Limit {
+  readonly milliseconds: number
+  readonly stopped: AbortController
+}
+
+async function within({ milliseconds, stopped }: Limit, work: Promise<void>): Promise<void> {
   const limit = Promise.withResolvers<never>()
-  const timer = setTimeout(
-    () => limit.reject(new Finding(`no result within ${milliseconds / 1_000} s`)),
-    milliseconds,
-  )
+  const timer = setTimeout(() => {
+    const error = new Error(`no result within ${milliseconds / 1_000} s`)
+    // The check must not send beside the next one.
+    stopped.abort(error)
+    limit.reject(error)
+  }, milliseconds)
   try {
     await Promise.race([work, limit.promise])
   } finally {

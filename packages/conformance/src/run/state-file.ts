@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import type { CheckResult } from './check.ts'
+import type { Examined } from './examined-answers.ts'
 
 /** What a run leaves, so that another one can continue it. */
 export interface RunState {
@@ -8,6 +9,10 @@ export interface RunState {
   /** Runs so far; ids of a resumed run differ from those before. */
   readonly runs: number
   readonly results: readonly CheckResult[]
+  /** What the checks of all answers found so far. */
+  readonly examined?: Examined
+  /** How far hooks moved the clock of the service, in milliseconds. */
+  readonly clockAhead?: number
 }
 
 /** Undefined if there is no such file. Throws if it belongs to another service or seed. */

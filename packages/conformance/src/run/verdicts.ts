@@ -8,6 +8,9 @@ export interface RequirementVerdict {
   readonly checks: readonly CheckResult[]
 }
 
+/** The worst first: where a check could not be completed, the others prove too little. */
+const VERDICTS: readonly Verdict[] = ['fail', 'error', 'pass', 'skipped']
+
 /** A requirement with a pass and a skipped check passes: what was judged, holds. */
 export function verdictsOf(
   requirements: readonly Requirement[],
@@ -17,7 +20,7 @@ export function verdictsOf(
     const checks = results.filter(({ ids }) => ids.includes(requirement.id))
     const of = (check: CheckResult) => verdictFor(requirement.id, check)
     const has = (verdict: Verdict) => checks.some((check) => of(check) === verdict)
-    const verdict = has('fail') ? 'fail' : has('pass') ? 'pass' : has('skipped') ? 'skipped' : 'not judged'
+    const verdict = VERDICTS.find(has) ?? 'not judged'
     return { requirement, verdict, checks }
   })
 }

@@ -1,13 +1,17 @@
 import type { Check, CheckResult } from '../run/check.ts'
 import type { Context, OpenPoints } from '../run/context.ts'
+import { AnswerExaminer, type Examined } from '../run/examined-answers.ts'
 import type { Hooks } from '../run/hooks.ts'
-import { type Organization, organizationOf, tokenSource } from '../run/organization.ts'
+import { type Organization, organizationOf, type TokenSource, tokenSource } from '../run/organization.ts'
 import { type CheckScope, runChecks } from '../run/run-checks.ts'
 import { idSource } from '../run/seed.ts'
 import { type ClientIdentity, discoverTokenEndpoint } from '../wire/access-token.ts'
 import { httpTransport, type TlsOptions } from '../wire/http-transport.ts'
+import { politeTransport } from '../wire/polite-transport.ts'
 import { type Answer, isObject, parseObject, toAnswer, type Transport } from '../wire/wire.ts'
 import { type AgentIdentity, newIdentity, registrationOf } from './agent.ts'
+import { closeEndpoints } from './close-endpoints.ts'
+import { operationAt, type OperationName } from './operations.ts'
 import { type ReceiverOptions, startReceiver } from './webhook-receiver.ts'
 
 export interface OrganizationSettings extends ClientIdentity {
@@ -24,6 +28,8 @@ export interface ServiceUnderTest {
   readonly hooks: Hooks
   /** How far hooks moved the clock of the service before, in milliseconds. */
   readonly clockAhead?: number
+  /** The name of its profile, for the report. */
+  readonly profile?: string
   /** Instead of those that /openapi.json publishes. */
   readonly openPoints?: OpenPoints
 }
@@ -35,17 +41,28 @@ export interface JudgeOptions {
   readonly run?: number
   readonly concurrency?: number
   readonly timeoutMs?: number
+  /** The pace, so that a server of somebody else is not loaded. */
+  readonly requestsPerSecond?: number
+  /** Results and examined answers of the runs that this one continues. */
   readonly done?: readonly CheckResult[]
-  readonly onResult?: (result: CheckResult) => void
+  readonly examined?: Examined
+  /** How the service decides open points. */
+  readonly onOpenPoints?: (openPoints: OpenPoints) => void
+  readonly onResult?: (result: CheckResult, progress: RunProgress) => void
   /** Breaks a rule on the way. */
   readonly mutate?: (send: Transport) => Transport
+}
+
+/** What a later run needs beside the results. */
+export interface RunProgress {
+  readonly examined: Examined
+  readonly clockAhead: number
 }
 
 /** At once, where a check sends at once at all. */
 const CONCURRENCY = 8
 const TIMEOUT_MS = 15_000
-/** Answers kept for the checks that examine all of them. */
-const MAXIMUM_TRAFFIC = 10_000
+const REQUESTS_PER_SECOND = 50
 
 /** Judges a running service. Throws if it cannot start, such as without a token. */
 export async function judgeService(service: ServiceUnderTest, options: JudgeOptions): Promise<CheckResult[]> {
@@ -56,17 +73,22 @@ export async function judgeService(service: ServiceUnderTest, options: JudgeOpti
     concurrency: options.concurrency ?? CONCURRENCY,
   }
   const ca = service.ca === undefined ? {} : { ca: service.ca }
+  const { requestsPerSecond = REQUESTS_PER_SECOND } = options
   const open = (tls: TlsOptions = {}): Transport => {
-    const transport = cleanup.use(httpTransport({ ...limits, ...ca, ...tls }))
+    const transport = politeTransport(cleanup.use(httpTransport({ ...limits, ...ca, ...tls })), {
+      requestsPerSecond,
+    })
     return options.mutate?.(transport) ?? transport
   }
   const send = open()
   const endpoint = await discoverTokenEndpoint(baseUrl, send)
   const openPoints = service.openPoints ?? (await publishedOpenPoints(baseUrl, send))
+  options.onOpenPoints?.(openPoints)
   const webhooks = service.webhooks && cleanup.use(await startReceiver(service.webhooks))
   let ahead = service.clockAhead ?? 0
   const now = () => new Date(Date.now() + ahead).toISOString()
-  const traffic: Answer[] = []
+  const examiner = new AnswerExaminer(options.checks, options.examined)
+  const known = new Set<OperationName>()
   const ids = (scope: string) => idSource(options.seed, `${options.run ?? 1} ${scope}`)
   const setupId = ids('setup')
   const parties: Party[] = []
@@ -80,28 +102,37 @@ export async function judgeService(service: ServiceUnderTest, options: JudgeOpti
       token,
       send: own,
       newId: setupId,
-      record: () => undefined,
+      record: (answer) => answer,
     })
     await register(organization, identity)
     parties.push({ settings, token, send: own, identity })
   }
   const contextOf = (check: Check, scope: CheckScope): Context => {
     const newId = ids(check.name)
-    const record = (answer: Answer) => {
+    const record = (answer: Answer): Answer => {
       scope.record(answer)
-      if (traffic.length < MAXIMUM_TRAFFIC) traffic.push(answer)
+      examiner.add(answer)
+      const operation = operationAt(answer.request.method, new URL(answer.request.url).pathname)
+      if (operation && answer.status !== 404) known.add(operation)
+      return { ...answer, isKnownOperation: operation === undefined || known.has(operation) }
     }
+    const stoppable =
+      (inner: Transport): Transport =>
+      (request) => {
+        scope.signal.throwIfAborted()
+        return inner(request)
+      }
     const recorded =
       (inner: Transport): Transport =>
       async (request) => {
-        const answer = await inner(request)
+        const answer = await stoppable(inner)(request)
         scope.record(toAnswer(request, answer))
         return answer
       }
-    const [sender, recipient, outsider] = parties.map(({ settings, token, send: own, identity }) => ({
-      ...identity,
-      organization: organizationOf({ ...owner(settings), baseUrl, token, send: own, newId, record }),
-    }))
+    const [sender, recipient, outsider] = parties.map(({ settings, token, send: own, identity }) => {
+      const caller = { ...owner(settings), baseUrl, token, send: stoppable(own), newId, record }
+      return { ...identity, organization: { ...organizationOf(caller), send: recorded(own) } }
+    })
     if (!sender || !recipient || !outsider) throw new Error('three organizations are needed')
     return {
       baseUrl,
@@ -113,7 +144,7 @@ export async function judgeService(service: ServiceUnderTest, options: JudgeOpti
       openPoints,
       hooks,
       webhooks,
-      traffic,
+      examined: (name) => examiner.conclude(name),
       newId,
       now,
       async advance(seconds) {
@@ -123,26 +154,50 @@ export async function judgeService(service: ServiceUnderTest, options: JudgeOpti
       note: (id, observed) => scope.note({ id, observed }),
     }
   }
-  return await runChecks({
+  const { done, onResult } = options
+  const isKept = ({ name }: CheckResult) =>
+    !options.checks.some((check) => check.name === name && check.examine !== undefined)
+  const results = runChecks({
     checks: options.checks,
     contextOf,
+    timeoutMs: limits.timeoutMs,
     lacks: (need, context) =>
       need === 'webhooks' ? context.webhooks === undefined : context.hooks[need] === undefined,
-    ...(options.done && { done: options.done }),
-    ...(options.onResult && { onResult: options.onResult }),
+    // Checks of all answers conclude again in each run.
+    ...(done && { done: done.filter(isKept) }),
+    onResult: (result) => onResult?.(result, { examined: examiner.state, clockAhead: ahead }),
   })
+  try {
+    return await results
+  } finally {
+    if (webhooks) await closeEndpoints(webhooks, contextOf(CLOSING, SILENT))
+  }
+}
+
+/** Not a check: what the run does after the last one. */
+const CLOSING: Check = { name: 'closing', ids: [], title: 'closing', run: () => Promise.resolve() }
+const SILENT: CheckScope = {
+  note: () => undefined,
+  record: () => undefined,
+  signal: new AbortController().signal,
 }
 
 interface Party {
   readonly settings: OrganizationSettings
-  readonly token: () => Promise<string>
+  readonly token: TokenSource
   readonly send: Transport
   readonly identity: AgentIdentity
 }
 
-const owner = ({ organizationId, clientId, privateJwk }: OrganizationSettings) => ({
-  organizationId,
-  client: { clientId, ...(privateJwk && { privateJwk }) },
+export const clientOf = ({ clientId, privateJwk, tls }: OrganizationSettings): ClientIdentity => ({
+  clientId,
+  ...(privateJwk && { privateJwk }),
+  hasCertificate: tls?.cert !== undefined,
+})
+
+const owner = (settings: OrganizationSettings) => ({
+  organizationId: settings.organizationId,
+  client: clientOf(settings),
 })
 
 async function register(organization: Organization, identity: AgentIdentity): Promise<void> {

@@ -11,7 +11,7 @@ import {
   draftPackage,
   receiptStatement,
   revocationStatement,
-  send,
+  sendPackage,
 } from './draft.ts'
 import { OPERATIONS, type OperationName, pathOf } from './operations.ts'
 import { notificationsOf } from './stream.ts'
@@ -23,9 +23,11 @@ export interface ValidRequest {
   readonly body?: object
   /** Another valid body with the same path, for the same idempotency key. */
   readonly other?: object
+  /** Instead of a new one for each call. */
+  readonly idempotencyKey?: string
 }
 
-/** Sends a package that must be accepted. */
+/** Sends a package that must be accepted. If it is not, what the check is about was not judged. */
 export async function sent(
   context: Context,
   deviation: Deviation = {},
@@ -33,7 +35,10 @@ export async function sent(
   to = context.recipient,
 ): Promise<Draft> {
   const draft = await draftPackage(context, from, to, deviation)
-  succeeded(await send(from, draft), 202, 'a valid package')
+  const receipt = await from.organization.call('POST', '/v1/policy-receipts', draft.receipt)
+  succeeded(receipt, 201, 'a valid policy receipt', ['API-01', 'POL-01'])
+  const operation = deviation.respondsTo === undefined ? 'PKG-04' : 'PKG-09'
+  succeeded(await sendPackage(from, draft), 202, 'a valid package', ['API-01', operation])
   return draft
 }
 
@@ -46,7 +51,7 @@ export async function registeredKey(context: Context): Promise<string> {
   const { sender } = context
   const key = await newKey(context)
   const path = pathOf('registerAgentKey', { agent_id: sender.agentId })
-  succeeded(await sender.organization.call('POST', path, key), 201, 'a further key')
+  succeeded(await sender.organization.call('POST', path, key), 201, 'a further key', ['API-01'])
   return key.key_id
 }
 
@@ -145,11 +150,18 @@ const MAKERS: Readonly<Record<OperationName, Maker>> = {
     return { by: context.recipient, path: pathOf('getThread', { thread_id: threadId }) }
   },
   createWebhookEndpoint: ({ sender, webhooks, newId }) => {
-    const url = `${webhooks?.url ?? 'https://agent.example'}/${newId('hook')}`
-    // A type that no event has, so that the endpoint stays silent.
+    const path = pathOf('createWebhookEndpoint')
+    if (webhooks) {
+      // Nobody subscribes to this path, so that the first event disables the endpoint by a 410.
+      const url = `${webhooks.url}/${newId('hook')}`
+      const other = { url, event_types: ['package.accepted', 'conformance.other'] }
+      return { by: sender, path, body: { url, event_types: ['package.accepted'] }, other }
+    }
+    // Without a receiver nothing can disable it: the same request in each run, so that it is registered once.
+    const url = 'https://agent.example/conformance'
     const body = { url, event_types: ['conformance.never'] }
-    const other = { url, event_types: ['conformance.never', 'conformance.neither'] }
-    return { by: sender, path: pathOf('createWebhookEndpoint'), body, other }
+    const other = { url, event_types: ['conformance.never', 'conformance.other'] }
+    return { by: sender, path, body, other, idempotencyKey: 'idem_conformance_webhook_endpoint' }
   },
   listNotifications: ({ recipient }) => ({ by: recipient, path: pathOf('listNotifications') }),
   async acknowledgeNotification(context) {
@@ -159,6 +171,7 @@ const MAKERS: Readonly<Record<OperationName, Maker>> = {
     holds(
       notification !== undefined,
       'no notification of an accepted package is in the stream of its recipient',
+      ['EVT-01'],
     )
     const path = pathOf('acknowledgeNotification', {
       notification_id: String(notification['notification_id']),
@@ -192,7 +205,8 @@ async function receipted(context: Context, original?: Draft): Promise<object> {
           respondsTo: original.packageId,
         })
   const by = original === undefined ? sender : recipient
-  succeeded(await by.organization.call('POST', '/v1/policy-receipts', draft.receipt), 201, 'a policy receipt')
+  const receipt = await by.organization.call('POST', '/v1/policy-receipts', draft.receipt)
+  succeeded(receipt, 201, 'a policy receipt', ['API-01', 'POL-01'])
   return draft.body
 }
 
@@ -215,8 +229,9 @@ export const validRequest = async (context: Context, operation: OperationName): 
 
 export function perform(
   operation: OperationName,
-  { by, path, body }: ValidRequest,
+  { by, path, body, idempotencyKey }: ValidRequest,
   options: CallOptions = {},
 ): Promise<Answer> {
-  return by.organization.call(OPERATIONS[operation].method, path, body, options)
+  const kept = idempotencyKey === undefined ? options : { idempotencyKey, ...options }
+  return by.organization.call(OPERATIONS[operation].method, path, body, kept)
 }

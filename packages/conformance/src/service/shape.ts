@@ -61,7 +61,7 @@ function faultOf(value: Readonly<Record<string, unknown>>, shape: Shape): string
 }
 
 /** Throws a finding that names the first member that is wrong. */
-export function requireShape(value: unknown, shape: Shape, what: string): void {
+export function requireShape(value: unknown, shape: Shape, what: string, ids?: readonly string[]): void {
   const fault = members(shape)(value)
-  if (fault !== undefined) throw new Finding(`${what}: ${fault}`)
+  if (fault !== undefined) throw new Finding(`${what}: ${fault}`, ids)
 }

@@ -24,10 +24,11 @@ export async function walkStream({ organization }: Agent, after?: string, limit 
       await organization.call('GET', `/v1/notifications?${query.toString()}`),
       200,
       'polling',
+      ['API-01', 'EVT-10'],
     )
     items.push(...listOf(answer.body['items'], 'items of the notification page'))
     const next = answer.body['next_cursor']
-    holds(typeof next === 'string', 'next_cursor of the notification page is no string')
+    holds(typeof next === 'string', 'next_cursor of the notification page is no string', ['EVT-10'])
     cursor = next
     if (answer.body['has_more'] !== true) return { items, cursor }
   }

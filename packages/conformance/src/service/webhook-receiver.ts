@@ -33,6 +33,11 @@ export interface WebhookReceiver extends AsyncDisposable {
   /** The address of the receiver without a slash at its end. */
   readonly url: string
   subscribe(path: string): Subscription
+  readonly hasSubscriptions: boolean
+  /** From now on, each request gets 410, which disables its endpoint. */
+  answerGone(): void
+  /** Waits until each endpoint that was ever reached got its 410, for a limited time. */
+  untilAllGone(): Promise<void>
 }
 
 export interface ReceiverOptions {
@@ -47,12 +52,16 @@ export interface ReceiverOptions {
 
 const ARRIVAL_LIMIT_MS = 20_000
 const POLL_MS = 20
+/** A new event reaches an endpoint at once, or after the one second between two requests of an untried one (O-45). */
+const CLOSING_LIMIT_MS = 5_000
+const GONE: Reply = { status: 410 }
 const MAXIMUM_BODY_BYTES = 65_536
 const MAXIMUM_RECEIVED = 1_000
 
 /** A real HTTPS server for the webhooks of the service. */
 export async function startReceiver(options: ReceiverOptions): Promise<WebhookReceiver> {
-  const subscriptions = new Map<string, { received: ReceivedWebhook[]; reply: Reply }>()
+  const subscriptions = new Map<string, { received: ReceivedWebhook[]; reply: Reply; isGone?: true }>()
+  let isClosing = false
   const server = createServer({ cert: options.certificate, key: options.key }, (request, response) => {
     const chunks: Buffer[] = []
     let size = 0
@@ -76,7 +85,9 @@ export async function startReceiver(options: ReceiverOptions): Promise<WebhookRe
       }
       if (found && found.received.length < MAXIMUM_RECEIVED)
         found.received.push(...(options.alter?.(arrived) ?? [arrived]))
-      const reply = found?.reply ?? { status: 404 }
+      // Nobody waits for an endpoint without subscription, such as one of an earlier run.
+      const reply = isClosing ? GONE : (found?.reply ?? GONE)
+      if (isClosing && found) found.isGone = true
       response.writeHead(reply.status, reply.headers).end()
     })
   })
@@ -107,6 +118,17 @@ export async function startReceiver(options: ReceiverOptions): Promise<WebhookRe
           throw new Finding(`${what} did not arrive within ${limitMs / 1_000} s`)
         },
       })
+    },
+    get hasSubscriptions() {
+      return subscriptions.size > 0
+    },
+    answerGone() {
+      isClosing = true
+    },
+    async untilAllGone() {
+      const reached = [...subscriptions.values()].filter(({ received }) => received.length > 0)
+      for (const end = Date.now() + CLOSING_LIMIT_MS; Date.now() < end; await sleep(POLL_MS))
+        if (reached.every(({ isGone, reply }) => isGone || reply.status === GONE.status)) return
     },
     async [Symbol.asyncDispose]() {
       const closed = new Promise((resolve) => server.close(resolve))

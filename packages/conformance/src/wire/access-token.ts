@@ -5,11 +5,15 @@ import { type Answer, isObject, toAnswer, type Transport } from './wire.ts'
 export interface ClientIdentity {
   readonly clientId: string
   readonly privateJwk?: object
+  /** Its connections have a client certificate (RFC 8705). */
+  readonly hasCertificate?: boolean
 }
 
 export interface TokenEndpoint {
   readonly issuer: string
   readonly url: string
+  /** For connections with a client certificate, if they have an address of their own (RFC 8705 section 5). */
+  readonly certificateUrl?: string
   /** The identifier of the protected resource (RFC 8707). */
   readonly resource: string
 }
@@ -39,9 +43,12 @@ export async function discoverTokenEndpoint(baseUrl: string, send: Transport): P
   const server = await read(wellKnown(issuer, 'oauth-authorization-server'))
   if (typeof server['token_endpoint'] !== 'string') throw new Error(`${issuer} names no token endpoint`)
   const identifier = resource['resource']
+  const aliases = server['mtls_endpoint_aliases']
+  const alias = isObject(aliases) ? aliases['token_endpoint'] : undefined
   return {
     issuer,
     url: server['token_endpoint'],
+    ...(typeof alias === 'string' && { certificateUrl: alias }),
     resource: typeof identifier === 'string' ? identifier : baseUrl,
   }
 }
@@ -67,12 +74,15 @@ export async function requestToken(request: TokenRequest, send: Transport): Prom
   }
   const wire = {
     method: 'POST',
-    url: endpoint.url,
+    url: tokenUrlOf(endpoint, client),
     headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
     body: form.toString(),
   }
   return toAnswer(wire, await send(wire))
 }
+
+export const tokenUrlOf = ({ url, certificateUrl }: TokenEndpoint, { hasCertificate }: ClientIdentity) =>
+  hasCertificate ? (certificateUrl ?? url) : url
 
 interface TokenClient extends Pick<TokenRequest, 'client' | 'endpoint'> {
   readonly now: () => string

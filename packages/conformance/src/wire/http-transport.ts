@@ -1,6 +1,6 @@
 import { Agent as HttpAgent, request as requestHttp, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
-import type { Transport, WireAnswer, WireRequest } from './wire.ts'
+import type { Connection, Transport, WireAnswer, WireRequest } from './wire.ts'
 
 export interface TlsOptions {
   /** PEM of a further authority. */
@@ -16,11 +16,14 @@ interface TransportOptions extends TlsOptions {
   readonly concurrency: number
 }
 
+/** Names the kit to the operator of a service. */
+const USER_AGENT = 'aex-conformance'
 /** Longer answers are a failure of the request. */
 const MAXIMUM_ANSWER_BYTES = 16 * 2 ** 20
 
 /** Requests without redirects, with a time limit, over a bounded number of connections. */
 export function httpTransport({ timeoutMs, concurrency, ...tls }: TransportOptions): Transport & Disposable {
+  const connection = { hasAuthority: tls.ca !== undefined, hasCertificate: tls.cert !== undefined }
   const settings = { keepAlive: true, maxSockets: concurrency }
   const agents = { 'http:': new HttpAgent(settings), 'https:': new HttpsAgent({ ...settings, ...tls }) }
   const send: Transport = (request) =>
@@ -30,11 +33,11 @@ export function httpTransport({ timeoutMs, concurrency, ...tls }: TransportOptio
       const start = isTls ? requestHttps : requestHttp
       const outgoing = start(url, {
         method: request.method,
-        headers: { ...request.headers, ...lengthOf(request) },
+        headers: { 'user-agent': USER_AGENT, ...request.headers, ...lengthOf(request) },
         agent: agents[isTls ? 'https:' : 'http:'],
         signal: AbortSignal.timeout(timeoutMs),
       })
-      outgoing.on('response', (incoming) => void readAnswer(incoming).then(resolve, reject))
+      outgoing.on('response', (incoming) => void readAnswer(incoming, connection).then(resolve, reject))
       outgoing.on('error', reject)
       outgoing.end(request.body)
     })
@@ -47,7 +50,7 @@ function lengthOf({ body }: WireRequest): Record<string, string> {
   return body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
 }
 
-async function readAnswer(incoming: IncomingMessage): Promise<WireAnswer> {
+async function readAnswer(incoming: IncomingMessage, connection: Connection): Promise<WireAnswer> {
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of incoming as AsyncIterable<Buffer>) {
@@ -56,10 +59,13 @@ async function readAnswer(incoming: IncomingMessage): Promise<WireAnswer> {
       throw new Error(`the answer is longer than ${MAXIMUM_ANSWER_BYTES} bytes`)
     chunks.push(chunk)
   }
+  const bytes = Buffer.concat(chunks)
   const headers = Object.entries(incoming.headers).map(([name, value]) => [name, String(value)] as const)
   return {
     status: incoming.statusCode ?? 0,
     headers: Object.fromEntries(headers),
-    text: Buffer.concat(chunks).toString('utf8'),
+    text: bytes.toString('utf8'),
+    bytes,
+    connection,
   }
 }

@@ -5,6 +5,15 @@ export interface WireRequest {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
+  /** The authorization is the token of the caller, as it was issued. */
+  readonly hasOwnToken?: boolean
+}
+
+/** What a connection had beyond the default. */
+export interface Connection {
+  /** A further authority. */
+  readonly hasAuthority: boolean
+  readonly hasCertificate: boolean
 }
 
 export interface WireAnswer {
@@ -12,6 +21,9 @@ export interface WireAnswer {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>
   readonly text: string
+  /** The body as it arrived: not everything is text. */
+  readonly bytes: Uint8Array
+  readonly connection?: Connection
 }
 
 /** Sends a request. A mutant wraps it. */
@@ -22,6 +34,8 @@ export interface Answer extends WireAnswer {
   readonly request: WireRequest
   /** The parsed body; an empty object if it is no JSON object. */
   readonly body: Readonly<Record<string, unknown>>
+  /** False if no call of this operation got another status than 404 so far: it may not exist at all. */
+  readonly isKnownOperation?: boolean
 }
 
 export function toAnswer(request: WireRequest, answer: WireAnswer): Answer {

@@ -36,15 +36,15 @@ export async function store(
   holds(status === 204, `a right webhook was answered by ${status} instead of 204`)
 }
 
-/** Waits until the agent handled these events; undefined if it cannot say what it handled. */
+/** Waits until the agent handled these events. Throws NotJudged if it cannot say what it handled. */
 export async function handledAfter(
   context: AgentContext,
   events: readonly Notification[],
-): Promise<readonly string[] | undefined> {
+): Promise<readonly string[]> {
   const limit = performance.now() + HANDLING_MS
   for (;;) {
     const handled = await context.handled()
-    if (handled === undefined || events.every(({ event_id }) => handled.includes(event_id))) return handled
+    if (events.every(({ event_id }) => handled.includes(event_id))) return handled
     holds(
       performance.now() < limit,
       `the agent stored ${events.length} events and did not handle them within ${HANDLING_MS / 1_000} s`,
@@ -69,7 +69,7 @@ const rejections = REJECTED.map(({ name, title, cases }): AgentCheck => ({
     const event = context.stream.append()
     await store(context, event)
     const handled = await handledAfter(context, [event])
-    const stored = attacks.find(({ event_id }) => handled?.includes(event_id))
+    const stored = attacks.find(({ event_id }) => handled.includes(event_id))
     holds(stored === undefined, 'not so: the agent answered with a refusal and handled the event')
   },
 }))

@@ -24,18 +24,26 @@ const readBack: Check = {
     const identity = await newIdentity(context.newId)
     const agentId = `agent_${context.newId('x').slice(2).padEnd(LONGEST_TAIL, '0').slice(0, LONGEST_TAIL)}`
     const body = registrationOf(sender.organization.organizationId, { ...identity, agentId })
-    const created = succeeded(await sender.organization.call('POST', '/v1/agents/register', body), 201)
+    const created = succeeded(
+      await sender.organization.call('POST', '/v1/agents/register', body),
+      201,
+      'an agent with an id of the longest form',
+      ['ID-01', 'OBJ-01'],
+    )
     const read = succeeded(
       await recipient.organization.call('GET', pathOf('getAgent', { agent_id: agentId })),
       200,
+      'an agent of another organization',
+      ['ID-02'],
     )
     const { keys: _, ...registered } = body
     for (const [member, value] of Object.entries(registered)) {
-      same(created.body[member], value, `${member} of the registered agent`)
-      same(read.body[member], value, `${member} of the agent that was read`)
+      const also = member === 'agent_id' ? ['OBJ-01'] : []
+      same(created.body[member], value, `${member} of the registered agent`, ['ID-01', ...also])
+      same(read.body[member], value, `${member} of the agent that was read`, ['ID-02', ...also])
     }
     const keys = listOf(read.body['keys'], 'keys').map(({ key_id }) => key_id)
-    same(new Set(keys), new Set(body.keys.map(({ key_id }) => key_id)), 'the key ids of the agent')
+    same(new Set(keys), new Set(body.keys.map(({ key_id }) => key_id)), 'the key ids of the agent', ['ID-02'])
   },
 }
 
@@ -47,13 +55,16 @@ const wrongRegistration: Check = {
     const { organization } = context.sender
     const valid = registrationOf(organization.organizationId, await newIdentity(context.newId))
     const wrong = {
-      'an unknown transport mode': { transport_modes: ['carrier_pigeon'] },
-      'an agent id without its prefix': { agent_id: context.newId('robot') },
-      'an agent id whose tail is too long': { agent_id: `agent_${'a'.repeat(LONGEST_TAIL + 1)}` },
-      'no list of keys': { keys: 'none' },
+      'an unknown transport mode': { ids: ['ID-02'], transport_modes: ['carrier_pigeon'] },
+      'an agent id without its prefix': { ids: ['OBJ-01'], agent_id: context.newId('robot') },
+      'an agent id whose tail is too long': {
+        ids: ['OBJ-01'],
+        agent_id: `agent_${'a'.repeat(LONGEST_TAIL + 1)}`,
+      },
+      'no list of keys': { ids: ['ID-02'], keys: 'none' },
     }
-    for (const [what, change] of Object.entries(wrong))
-      refused(await organization.call('POST', '/v1/agents/register', { ...valid, ...change }), what)
+    for (const [what, { ids, ...change }] of Object.entries(wrong))
+      refused(await organization.call('POST', '/v1/agents/register', { ...valid, ...change }), what, ids)
   },
 }
 
@@ -97,16 +108,21 @@ const revocation: Check = {
     const path = pathOf('revokeAgentKey', { ...ofAgent, key_id: key.key_id })
     const invalidFrom = before(context.now(), DAY_MS)
     const body = { invalid_from: invalidFrom, reason_code: 'compromise', evidence_reference: 'case 2' }
-    succeeded(await call('POST', path, body), 200)
+    succeeded(await call('POST', path, body), 200, 'a revocation of a key', ['ID-04'])
     const later = await call('POST', path, { ...body, invalid_from: context.now() })
     context.note('O-05', `a second revocation with a later invalid_from: ${later.status}`)
     const directory = await recipient.organization.call('GET', pathOf('getAgentKeys', ofAgent))
     const keys = listOf(succeeded(directory, 200).body['keys'], 'keys of the directory')
     const listed = keys.find(({ key_id }) => key_id === key.key_id)
-    holds(listed !== undefined, 'a revoked key is missing in the key directory')
-    holds(listed['status'] !== 'active', 'a revoked key is still active in the key directory')
-    holds(typeof listed['revoked_at'] === 'string', 'a revoked key has no revoked_at')
-    same(Date.parse(String(listed['invalid_from'])), Date.parse(invalidFrom), 'invalid_from of a revoked key')
+    holds(listed !== undefined, 'a revoked key is missing in the key directory', ['ID-07'])
+    holds(listed['status'] !== 'active', 'a revoked key is still active in the key directory', ['ID-04'])
+    holds(typeof listed['revoked_at'] === 'string', 'a revoked key has no revoked_at', ['ID-04'])
+    same(
+      Date.parse(String(listed['invalid_from'])),
+      Date.parse(invalidFrom),
+      'invalid_from of a revoked key',
+      ['ID-04'],
+    )
   },
 }
 
@@ -214,20 +230,27 @@ const privateMembers: Check = {
       { ...pair.publicKey.jwk, oth: [{ d: pair.privateJwk.d }] },
     ]) {
       const answer = await sender.organization.call('POST', path, { ...body, public_key })
-      refused(answer, 'a key with a private member')
-      holds(!answer.text.includes(pair.privateJwk.d), 'the answer repeats a private key')
+      refused(answer, 'a key with a private member', ['ID-06', 'AUTH-04'])
+      holds(!answer.text.includes(pair.privateJwk.d), 'the answer repeats a private key', [
+        'ERR-02',
+        'AUTH-04',
+        'PKG-14',
+      ])
     }
     const { x } = pair.publicKey.jwk
     const offCurve = { kty: 'EC', crv: 'P-256', x, y: x }
     refused(
       await sender.organization.call('POST', path, { ...body, public_key: offCurve }),
       'a point off the curve',
+      ['ID-06'],
     )
     const described = { ...pair.publicKey.jwk, kid: 'mine', alg: 'ES256', use: 'sig', key_ops: ['verify'] }
     const kept = await sender.organization.call('POST', path, { ...body, public_key: described })
-    succeeded(kept, 201, 'a public key with further public members (RFC 7517)')
+    succeeded(kept, 201, 'a public key with further public members (RFC 7517)', ['ID-06'])
     const stored = kept.body['public_key']
-    same(isObject(stored) && [stored['x'], stored['y']], [described.x, described.y], 'the registered point')
+    same(isObject(stored) && [stored['x'], stored['y']], [described.x, described.y], 'the registered point', [
+      'ID-06',
+    ])
   },
 }
 

@@ -30,24 +30,28 @@ const manifests: Check = {
     refused(
       await from.organization.call('POST', '/v1/packages', altered),
       'a manifest that was altered after signing',
+      ['PKG-03'],
     )
     const created = succeeded(
       await from.organization.call('POST', '/v1/packages', draft.body),
       202,
       'a manifest',
+      ['PKG-03', 'PKG-05'],
     )
-    same(created.body['transport_mode'], 'ds_x', 'transport_mode of a manifest')
-    same(created.body['ciphertext_download_url'], undefined, 'a download address of a manifest')
+    same(created.body['transport_mode'], 'ds_x', 'transport_mode of a manifest', ['PKG-05'])
+    same(created.body['ciphertext_download_url'], undefined, 'a download address of a manifest', ['PKG-03'])
     const read = await to.organization.call('GET', pathOf('getPackage', { package_id: draft.packageId }))
     holds(
       succeeded(read, 200).body['transport_mode'] === 'ds_x',
       'the recipient reads another transport mode',
+      ['PKG-05'],
     )
     const foreign = await draftPackage(context, from, to, { connectorId: context.newId('connector') })
-    refused(await send(from, foreign), 'a manifest with a connector that nobody approved')
+    refused(await send(from, foreign), 'a manifest with a connector that nobody approved', ['PKG-03'])
     refused(
       await send(from, await draftPackage(context, from, to)),
       'a native package of a pair with connectors',
+      ['PKG-05'],
     )
   },
 }

@@ -1,7 +1,8 @@
 import type { Check } from '../../run/check.ts'
 import { holds, refused, succeeded } from '../../run/expect.ts'
+import { NotJudged } from '../../run/finding.ts'
 import { isObject } from '../../wire/wire.ts'
-import { PLAINTEXT_MARK, receiptStatement } from '../draft.ts'
+import { type Draft, PLAINTEXT_MARK, receiptStatement } from '../draft.ts'
 import { pathOf } from '../operations.ts'
 import { AUDIT_EVENT } from '../resources.ts'
 import { sent } from '../scene.ts'
@@ -15,35 +16,48 @@ function eventsIn(value: unknown): Record<string, unknown>[] {
   return value['object_type'] === 'audit_event' ? [value, ...inner] : inner
 }
 
-const evidence: Check = {
-  name: 'evidence/events',
-  ids: ['AUD-01', 'AUD-02', 'OBJ-10'],
-  title: 'evidence holds valid audit events of the exchange and no content, for the parties only',
+const evidencePaths = ({ threadId, packageId }: Draft) => [
+  pathOf('getThreadAuditEvidence', { thread_id: threadId }),
+  pathOf('getPackageAuditEvidence', { package_id: packageId }),
+]
+
+const secrecy: Check = {
+  name: 'evidence/parties-only',
+  ids: ['AUD-01'],
+  title: 'evidence is for the parties only, and holds no content',
   async run(context) {
     const { sender, recipient, outsider } = context
     const draft = await sent(context)
-    const statement = await receiptStatement(context, recipient, draft, 'received')
-    const receipts = pathOf('createPackageReceipt', { package_id: draft.packageId })
-    succeeded(await recipient.organization.call('POST', receipts, statement), 201)
-    const paths = [
-      pathOf('getThreadAuditEvidence', { thread_id: draft.threadId }),
-      pathOf('getPackageAuditEvidence', { package_id: draft.packageId }),
-    ]
-    for (const path of paths) {
+    const ciphertext = String(draft.body['payload']).slice(-80)
+    for (const path of evidencePaths(draft)) {
       for (const { organization } of [sender, recipient]) {
         const answer = succeeded(await organization.call('GET', path), 200, 'a party reading evidence')
-        const events = eventsIn(answer.body)
-        holds(events.length > 0, `${path} holds no audit event`)
-        for (const event of events) requireShape(event, AUDIT_EVENT, 'an audit event in evidence')
-        const kinds = events.map(({ event_type }) => event_type)
-        context.note('O-26', kinds.join(', '))
-        holds(kinds.includes('package_sent'), `evidence of a sent package has only ${kinds.join(', ')}`)
-        const ciphertext = String(draft.body['payload']).slice(-80)
         holds(!answer.text.includes(ciphertext), 'evidence repeats the ciphertext')
         holds(!answer.text.includes(PLAINTEXT_MARK), 'evidence contains plaintext')
       }
       refused(await outsider.organization.call('GET', path), 'reading evidence as no party')
     }
+  },
+}
+
+const events: Check = {
+  name: 'evidence/events',
+  ids: ['AUD-01', 'OBJ-10'],
+  title: 'the audit events in evidence are valid protocol objects',
+  async run(context) {
+    const { sender, recipient } = context
+    const draft = await sent(context)
+    const statement = await receiptStatement(context, recipient, draft, 'received')
+    const receipts = pathOf('createPackageReceipt', { package_id: draft.packageId })
+    succeeded(await recipient.organization.call('POST', receipts, statement), 201, 'a receipt', ['PKG-08'])
+    const found: Record<string, unknown>[] = []
+    for (const path of evidencePaths(draft))
+      found.push(...eventsIn(succeeded(await sender.organization.call('GET', path), 200).body))
+    // The form of evidence and the kinds of its events are open points.
+    context.note('O-07', `evidence of a package holds ${found.length} audit events in a known form`)
+    if (found.length === 0) throw new NotJudged('no audit event is recognizable in evidence')
+    context.note('O-26', [...new Set(found.map(({ event_type }) => String(event_type)))].join(', '))
+    for (const event of found) requireShape(event, AUDIT_EVENT, 'an audit event in evidence')
   },
 }
 
@@ -80,14 +94,15 @@ const order: Check = {
       return eventsIn(answer.body).map(({ id }) => String(id))
     }
     const before = await ids()
+    if (before.length === 0) throw new NotJudged('no audit event is recognizable in evidence')
     const statement = await receiptStatement(context, recipient, draft, 'received')
     const receipts = pathOf('createPackageReceipt', { package_id: draft.packageId })
     succeeded(await recipient.organization.call('POST', receipts, statement), 201)
     const after = await ids()
     const kept = after.filter((id) => before.includes(id))
     holds(kept.join(' ') === before.join(' '), 'events of evidence changed their order or disappeared')
-    holds(after.length > before.length, 'a receipt left no event in evidence')
+    context.note('O-26', `a receipt received leaves ${after.length - kept.length} events`)
   },
 }
 
-export const EVIDENCE_CHECKS: readonly Check[] = [evidence, receiptEvent, order]
+export const EVIDENCE_CHECKS: readonly Check[] = [secrecy, events, receiptEvent, order]

@@ -18,7 +18,7 @@ const retry: Check = {
   async run(context) {
     for (const operation of MUTATIONS) {
       const request = await validRequest(context, operation)
-      const key = { idempotencyKey: context.newId('idem') }
+      const key = { idempotencyKey: request.idempotencyKey ?? context.newId('idem') }
       const first = succeeded(await perform(operation, request, key), OPERATIONS[operation].status)
       await blaming(idsOf(operation, 'API-04'), async () => {
         const second = await perform(operation, request, key)
@@ -66,7 +66,7 @@ const reuse: Check = {
       const request = await validRequest(context, operation)
       const { other } = request
       if (!other) continue
-      const key = { idempotencyKey: context.newId('idem') }
+      const key = { idempotencyKey: request.idempotencyKey ?? context.newId('idem') }
       succeeded(await perform(operation, request, key), OPERATIONS[operation].status)
       await blaming(idsOf(operation, 'API-05', 'ERR-03'), async () => {
         const changed = await perform(operation, { ...request, body: other }, key)

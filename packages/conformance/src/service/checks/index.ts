@@ -11,6 +11,7 @@ import { PACKAGE_CHECKS } from './packages.ts'
 import { POLICY_RECEIPT_CHECKS } from './policy-receipts.ts'
 import { PROBLEM_CHECKS } from './problems.ts'
 import { RESPONSE_CHECKS } from './responses.ts'
+import { RESTART_CHECKS } from './restart.ts'
 import { SKILL_CHECKS } from './skills.ts'
 import { STREAM_CHECKS } from './streams.ts'
 import { WEBHOOK_CHECKS } from './webhooks.ts'
@@ -30,6 +31,7 @@ export const SERVICE_CHECKS: readonly Check[] = [
   ...STREAM_CHECKS,
   ...EVIDENCE_CHECKS,
   ...CONNECTOR_CHECKS,
+  ...RESTART_CHECKS,
   ...WEBHOOK_CHECKS,
   ...PROBLEM_CHECKS,
 ]

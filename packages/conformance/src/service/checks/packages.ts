@@ -23,17 +23,17 @@ const accepted: Check = {
   async run(context) {
     const { sender, recipient, outsider } = context
     const draft = await draftPackage(context, sender, recipient)
-    const created = succeeded(await send(sender, draft), 202)
-    same(created.body['state'], 'accepted', 'the state of a new package')
-    same(created.body['metadata'], draft.metadata, 'the metadata of a new package')
+    const created = succeeded(await send(sender, draft), 202, 'a valid package', ['PKG-04'])
+    same(created.body['state'], 'accepted', 'the state of a new package', ['PKG-04'])
+    same(created.body['metadata'], draft.metadata, 'the metadata of a new package', ['PKG-04'])
     for (const party of [sender, recipient]) {
       const { body } = succeeded(await read(party, draft.packageId), 200, 'a party reading its package')
       same(body['metadata'], draft.metadata, 'the metadata of a package')
     }
-    refused(await read(outsider, draft.packageId), 'reading a package as no party')
+    refused(await read(outsider, draft.packageId), 'reading a package as no party', ['PKG-07'])
     const url = created.body['ciphertext_download_url']
-    holds(typeof url === 'string', 'a native package has no ciphertext_download_url')
-    const content = succeeded(await download(recipient, url), 200, 'the download')
+    holds(typeof url === 'string', 'a native package has no ciphertext_download_url', ['PKG-04'])
+    const content = succeeded(await download(recipient, url), 200, 'the download', ['PKG-04'])
     const sameEnvelope = ['protected', 'payload', 'signature'].every(
       (each) => content.body[each] === draft.body[each],
     )
@@ -45,11 +45,11 @@ const accepted: Check = {
       content.text.includes(String(draft.body['payload']).slice(0, 40)) || !sameEnvelope,
       'the download differs',
     )
-    refused(await download(outsider, url), 'downloading a package as no party')
+    refused(await download(outsider, url), 'downloading a package as no party', ['PKG-07'])
     const withoutToken = await recipient.organization.call('GET', url, undefined, {
       headers: { authorization: undefined },
     })
-    refused(withoutToken, 'downloading a package without a token')
+    refused(withoutToken, 'downloading a package without a token', ['PKG-07'])
   },
 }
 
@@ -133,14 +133,14 @@ const mode: Check = {
   async run(context) {
     const { sender, outsider } = context
     const draft = await draftPackage(context, sender, outsider, { connectorId: context.newId('connector') })
-    refused(await send(sender, draft), 'a ds_x package of a pair without connectors')
+    refused(await send(sender, draft), 'a ds_x package of a pair without connectors', ['PKG-03', 'PKG-05'])
     const native = await draftPackage(context, sender, outsider)
     const created = succeeded(
       await send(sender, native),
       202,
       'a native package of a pair without connectors',
     )
-    same(created.body['transport_mode'], 'native', 'transport_mode of a pair without connectors')
+    same(created.body['transport_mode'], 'native', 'transport_mode of a pair without connectors', ['PKG-05'])
   },
 }
 
@@ -166,15 +166,16 @@ const thread: Check = {
         packages.map(({ package_id }) => package_id),
         [original, second, answer].map(({ packageId }) => packageId),
         'the packages of the thread in their order',
+        ['PKG-13'],
       )
       const organizations = [sender, recipient].map((each) => each.organization.organizationId)
       const participants: unknown = body['participants']
       holds(Array.isArray(participants), 'participants of the thread are no list')
-      same(new Set(participants), new Set(organizations), 'participants of the thread')
+      same(new Set(participants), new Set(organizations), 'participants of the thread', ['PKG-13'])
       const modes = new Set([body['transport_mode'], ...packages.map(({ transport_mode }) => transport_mode)])
-      same(modes.size, 1, 'transport modes of one thread')
+      same(modes.size, 1, 'transport modes of one thread', ['PKG-13'])
     }
-    refused(await outsider.organization.call('GET', path), 'reading a thread as no participant')
+    refused(await outsider.organization.call('GET', path), 'reading a thread as no participant', ['PKG-07'])
   },
 }
 
@@ -193,11 +194,12 @@ const order: Check = {
       holds(
         answer.status === 201 || (answer.status >= 400 && answer.status < 500),
         `a receipt ${state}: ${answer.status}`,
+        ['PKG-08'],
       )
       const now = String((await read(recipient, draft.packageId)).body['state'])
       const position = STATE_ORDER[now]
-      holds(position !== undefined, `a receipt ${state} led to the state ${now}`)
-      holds(position >= last, `a receipt ${state} moved the package back to ${now}`)
+      holds(position !== undefined, `a receipt ${state} led to the state ${now}`, ['PKG-11'])
+      holds(position >= last, `a receipt ${state} moved the package back to ${now}`, ['PKG-11'])
       last = position
       context.note('O-03', `after a receipt ${state}: ${now}`)
     }

@@ -1,8 +1,7 @@
 import type { Check } from '../../run/check.ts'
 import type { Context } from '../../run/context.ts'
 import { describe, holds, refused, same } from '../../run/expect.ts'
-import { NotJudged } from '../../run/finding.ts'
-import type { Answer } from '../../wire/wire.ts'
+import { type Answer, isObject } from '../../wire/wire.ts'
 import { PLAINTEXT_MARK, draftPackage, revocationStatement, send, sendPackage } from '../draft.ts'
 import { pathOf } from '../operations.ts'
 import { PROBLEM } from '../resources.ts'
@@ -74,14 +73,13 @@ const everyFailure: Check = {
   ids: ['ERR-01', 'API-07'],
   title: 'every failure of this run below /v1 was a complete problem document',
   last: true,
-  async run({ traffic }) {
-    const failed = traffic.filter(
-      ({ status, request }) => status >= 400 && new URL(request.url).pathname.startsWith('/v1/'),
-    )
-    if (failed.length === 0) throw new NotJudged('no request of this run failed')
-    for (const answer of failed) requireProblem(answer)
-    await Promise.resolve()
+  examine(answer) {
+    const { status, request } = answer
+    if (status < 400 || !new URL(request.url).pathname.startsWith('/v1/')) return false
+    requireProblem(answer)
+    return true
   },
+  run: ({ examined }) => Promise.resolve(examined('problems/every-failure')),
 }
 
 const correlation: Check = {
@@ -128,17 +126,16 @@ const secrecy: Check = {
   ids: ['PKG-14', 'AUTH-04', 'ERR-02'],
   title: 'no answer of this run contained plaintext, a private key or the token of its request',
   last: true,
-  async run({ traffic }) {
-    holds(traffic.length > 0, 'nothing was asked')
-    for (const answer of traffic) {
-      const token = answer.request.headers['authorization']?.replace(/^\w+ /u, '') ?? ''
-      holds(!answer.text.includes(PLAINTEXT_MARK), `${describe(answer)} and contained plaintext`)
-      holds(!/"kty"[^{}]*"d"\s*:/u.test(answer.text), `${describe(answer)} and contained a private key`)
-      const isRepeated = token.length > MINIMUM_ECHO && answer.text.includes(token)
-      holds(!isRepeated, `${describe(answer)} and repeated its access token`)
-    }
-    await Promise.resolve()
+  examine(answer) {
+    const token = answer.request.headers['authorization']?.replace(/^\w+ /u, '') ?? ''
+    holds(!answer.text.includes(PLAINTEXT_MARK), `${describe(answer)} and contained plaintext`, ['PKG-14'])
+    const hasPrivateKey = /"kty"[^{}]*"d"\s*:/u.test(answer.text)
+    holds(!hasPrivateKey, `${describe(answer)} and contained a private key`, ['PKG-14', 'AUTH-04'])
+    const isRepeated = token.length > MINIMUM_ECHO && answer.text.includes(token)
+    holds(!isRepeated, `${describe(answer)} and repeated its access token`, ['ERR-02'])
+    return true
   },
+  run: ({ examined }) => Promise.resolve(examined('problems/secrecy')),
 }
 
 const times: Check = {
@@ -146,16 +143,30 @@ const times: Check = {
   ids: ['OBJ-19', 'API-07'],
   title: 'every time in the answers of this run was RFC 3339 in UTC',
   last: true,
-  async run({ traffic, sender }) {
-    await sender.organization.call('GET', pathOf('getAgent', { agent_id: sender.agentId }))
-    const member = /"(?:\w+_at|valid_from|invalid_from|valid_until)"\s*:\s*"([^"]*)"/gu
-    for (const answer of traffic.filter(({ status }) => status < 300))
-      for (const [, value = ''] of answer.text.matchAll(member))
-        holds(
-          /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)$/u.test(value),
-          `${describe(answer)} with the time ${value}`,
-        )
+  examine(answer) {
+    if (answer.status >= 300) return false
+    for (const value of timesIn(answer.body))
+      holds(UTC_TIME.test(value), `${describe(answer)} with the time ${value}`)
+    return true
   },
+  async run({ sender, examined }) {
+    await sender.organization.call('GET', pathOf('getAgent', { agent_id: sender.agentId }))
+    examined('problems/times')
+  },
+}
+
+const UTC_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)$/u
+const TIME_MEMBER = /^(?:\w+_at|valid_from|invalid_from|valid_until)$/u
+
+/** Members of the type timestamp. occurred_at of an audit event is a date-time with any offset (OBJ-19). */
+function timesIn(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(timesIn)
+  if (!isObject(value)) return []
+  const isEvent = value['object_type'] === 'audit_event'
+  return Object.entries(value).flatMap(([name, inner]) => {
+    if (typeof inner !== 'string') return timesIn(inner)
+    return TIME_MEMBER.test(name) && !(isEvent && name === 'occurred_at') ? [inner] : []
+  })
 }
 
 export const PROBLEM_CHECKS: readonly Check[] = [categories, correlation, echo, everyFailure, secrecy, times]

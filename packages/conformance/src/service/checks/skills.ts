@@ -45,7 +45,7 @@ const artifact: Check = {
     const { artifact_url, artifact_digest, manifest_signature } = await anyRelease(context)
     const request = { method: 'GET', url: String(artifact_url), headers: {} }
     const content = succeeded(toAnswer(request, await context.send(request)), 200, 'the artifact')
-    const digest = createHash('sha256').update(content.text).digest('base64')
+    const digest = createHash('sha256').update(content.bytes).digest('base64')
     same(artifact_digest, `sha-256=:${digest}:`, 'artifact_digest of the downloaded artifact')
     const { algorithm, signature } = manifest_signature as Readonly<Record<string, unknown>>
     same(algorithm, 'ES256', 'the algorithm of the manifest signature')

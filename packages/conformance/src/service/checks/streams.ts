@@ -6,6 +6,7 @@ import { requireShape } from '../shape.ts'
 import { notificationsOf, walkStream } from '../stream.ts'
 
 const WRITERS = 8
+const SMALL_PAGES = 6
 
 const envelope: Check = {
   name: 'streams/notification',
@@ -19,17 +20,21 @@ const envelope: Check = {
     holds(
       notification !== undefined,
       'no notification of an accepted package is in the stream of its recipient',
+      ['EVT-01'],
     )
-    requireShape(notification, NOTIFICATION, 'a notification')
+    requireShape(notification, NOTIFICATION, 'a notification', ['EVT-02'])
     same(
       Object.keys(notification).toSorted(),
       Object.keys(NOTIFICATION).toSorted(),
       'the members of a notification',
+      ['EVT-02'],
     )
-    same(notification['event_type'], 'package.accepted', 'event_type of an accepted package')
-    same(notification['organization_id'], recipient.organization.organizationId, 'organization_id')
-    same(notification['content_digest'], draft.metadata['content_digest'], 'content_digest')
-    same(notification['thread_id'], draft.threadId, 'thread_id')
+    same(notification['event_type'], 'package.accepted', 'event_type of an accepted package', ['EVT-02'])
+    same(notification['organization_id'], recipient.organization.organizationId, 'organization_id', [
+      'EVT-02',
+    ])
+    same(notification['content_digest'], draft.metadata['content_digest'], 'content_digest', ['EVT-02'])
+    same(notification['thread_id'], draft.threadId, 'thread_id', ['EVT-02'])
   },
 }
 
@@ -57,36 +62,40 @@ const gapless: Check = {
     const first = start.items.at(-1)?.['sequence']
     const expected = read.map((_, index) => (typeof first === 'number' ? first + 1 : (read[0] ?? 0)) + index)
     same(read, expected, 'the sequences that were read while packages arrived')
-    holds(read.length >= drafts.length, `${drafts.length} packages left ${read.length} notifications`)
+    holds(read.length >= drafts.length, `${drafts.length} packages left ${read.length} notifications`, [
+      'EVT-10',
+    ])
   },
 }
 
 const polling: Check = {
   name: 'streams/polling',
   ids: ['EVT-10', 'API-06', 'EVT-03', 'EVT-04'],
-  title: 'pages of one item are the stream from its beginning, and the end has a cursor too',
+  title: 'small pages are the stream from its beginning, and the end has a cursor too',
   async run(context) {
     const { recipient } = context
     await sent(context)
     const whole = await walkStream(recipient)
     const sequences = whole.items.map(({ sequence }) => Number(sequence))
     const rising = sequences.map((_, index) => (sequences[0] ?? 0) + index)
-    same(sequences, rising, 'the sequences of the whole stream')
-    const tail = 6
+    same(sequences, rising, 'the sequences of the whole stream', ['EVT-04', 'EVT-10'])
     const small: unknown[] = []
     let cursor: string | undefined
-    for (let page = 0; page < tail; page++) {
+    let largest = 0
+    for (let page = 0; page < SMALL_PAGES; page++) {
       const query = new URLSearchParams({ limit: '1', ...(cursor !== undefined && { after: cursor }) })
       const { body } = succeeded(
         await recipient.organization.call('GET', `/v1/notifications?${query.toString()}`),
         200,
       )
       const items = Array.isArray(body['items']) ? body['items'] : []
-      holds(items.length <= 1, `a page of at most one item has ${items.length}`)
+      largest = Math.max(largest, items.length)
       small.push(...items)
       cursor = String(body['next_cursor'])
     }
-    same(small, whole.items.slice(0, small.length), 'pages of one item')
+    // What is the smallest page is an open point, so a service may return more than was asked for.
+    context.note('O-15', `limit=1 returns pages of at most ${largest}`)
+    same(small, whole.items.slice(0, small.length), 'small pages', ['EVT-10', 'API-06', 'EVT-03'])
     const end = await recipient.organization.call(
       'GET',
       `/v1/notifications?${new URLSearchParams({ after: whole.cursor }).toString()}`,
@@ -96,6 +105,7 @@ const polling: Check = {
       [body['items'], body['has_more'], typeof body['next_cursor']],
       [[], false, 'string'],
       'the page after the end',
+      ['EVT-10'],
     )
   },
 }
