@@ -27,12 +27,50 @@ export async function startOwnService(options: WorldOptions = {}): Promise<OwnSe
       ...options.config,
     },
   })
+  let clockAhead = 0
+  const hooks: Hooks = {
+    ...operatorHooks(world),
+    async advance_clock({ seconds }) {
+      world.clock.advance(Number(seconds))
+      clockAhead += Number(seconds) * 1_000
+      await Promise.resolve()
+    },
+  }
+  const receiver = { ...LOOPBACK_RECEIVER, certificate, key }
+  return {
+    world,
+    underTest: async (alter) => ({
+      baseUrl: world.url,
+      organizations: await threeOrganizations(world),
+      webhooks: { ...receiver, ...(alter && { alter }) },
+      hooks,
+      clockAhead,
+    }),
+    [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
+  }
+}
+
+export const LOOPBACK_RECEIVER = {
+  url: 'https://localhost:0',
+  listen: { host: '127.0.0.1', port: 0 },
+} as const
+
+/** New ones, which only the kit uses. */
+export async function threeOrganizations(world: World): Promise<ServiceUnderTest['organizations']> {
+  const organization = async (name: string): Promise<OrganizationSettings> => {
+    const { organizationId, clientId, clientKey } = await world.organization(name, { unregistered: true })
+    return { organizationId, clientId, privateJwk: clientKey.privateJwk }
+  }
+  return [await organization('a'), await organization('b'), await organization('c')]
+}
+
+/** What only an operator can do, by the operator API. */
+export function operatorHooks(world: World): Hooks {
   const operate = async (path: string, body: object): Promise<void> => {
     const { status, body: answer } = await world.operate('POST', path, body)
     if (status >= 300) throw new Error(`${path}: ${JSON.stringify(answer)}`)
   }
-  let clockAhead = 0
-  const hooks: Hooks = {
+  return {
     approve_connector: ({ organization_id, connector_id }) =>
       operate('/connectors', {
         organization_id,
@@ -43,32 +81,6 @@ export async function startOwnService(options: WorldOptions = {}): Promise<OwnSe
     publish_skill: ({ skill_id, version }) => operate('/skills', release(skill_id, version)),
     replay_delivery: ({ delivery_id, reason }) => operate(`/deliveries/${delivery_id}/replay`, { reason }),
     rotate_webhook_key: () => operate('/keys/rotate', {}),
-    async advance_clock({ seconds }) {
-      world.clock.advance(Number(seconds))
-      clockAhead += Number(seconds) * 1_000
-      await Promise.resolve()
-    },
-  }
-  const organization = async (name: string): Promise<OrganizationSettings> => {
-    const { organizationId, clientId, clientKey } = await world.organization(name, { unregistered: true })
-    return { organizationId, clientId, privateJwk: clientKey.privateJwk }
-  }
-  return {
-    world,
-    underTest: async (alter) => ({
-      baseUrl: world.url,
-      organizations: [await organization('a'), await organization('b'), await organization('c')],
-      webhooks: {
-        url: 'https://localhost:0',
-        listen: { host: '127.0.0.1', port: 0 },
-        certificate,
-        key,
-        ...(alter && { alter }),
-      },
-      hooks,
-      clockAhead,
-    }),
-    [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
   }
 }
 

@@ -12,12 +12,19 @@ export interface TrialTools {
 interface TrialSettings<Name extends string> {
   readonly help: string
   readonly names: readonly Name[]
+  /** Parts that run only if they are named. */
+  readonly onDemand?: readonly Name[]
   /** Runs these parts in their order. */
   readonly run: (wanted: readonly Name[], tools: TrialTools) => Promise<void>
 }
 
 /** Runs the parts of a trial that the command line names, or all of them. Exits with 1 if one of them failed. */
-export async function runParts<Name extends string>({ help, names, run }: TrialSettings<Name>) {
+export async function runParts<Name extends string>({
+  help,
+  names,
+  onDemand = [],
+  run,
+}: TrialSettings<Name>) {
   const given = process.argv.slice(2)
   const unknown = given.find((name) => !(names as readonly string[]).includes(name))
   if (unknown !== undefined) {
@@ -32,7 +39,9 @@ export async function runParts<Name extends string>({ help, names, run }: TrialS
   // A signal alone would not run the exit handlers, which end child processes such as the database.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
-  const wanted = names.filter((name) => given.length === 0 || given.includes(name))
+  const wanted = names.filter((name) =>
+    given.length === 0 ? !onDemand.includes(name) : given.includes(name),
+  )
   await run(wanted, { folder, report })
   report.print()
   if (report.failed()) process.exitCode = 1

@@ -29,7 +29,7 @@ const LATER = new Set([408, 425, 429])
 export function refused(answer: Answer, what: string, ids?: readonly string[]): Answer {
   requireNoLimit(answer, what)
   if (answer.status === 404 && answer.isKnownOperation === false)
-    throw new NotJudged(`${what}: ${describe(answer)}, as every call of this operation`)
+    throw new NotJudged(`${what}: ${describe(answer)}, as an operation that does not exist`)
   holds(answer.status >= 400 && answer.status < 500, `${what}: ${describe(answer)} instead of a refusal`, ids)
   return answer
 }

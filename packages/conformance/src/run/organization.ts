@@ -46,7 +46,7 @@ export interface Caller {
   readonly record: (answer: Answer) => Answer
 }
 
-/** A token is renewed this long before its end. */
+/** A token is renewed this long before its end, or at half of a shorter life. */
 const RENEWAL_MS = 30_000
 
 /** One token for all checks, until it ends. */
@@ -60,7 +60,8 @@ export function tokenSource({ client, endpoint, send, now, newId, organizationId
       throw new Error(
         `${organizationId} got no access token: ${tokenUrlOf(endpoint, client)} answered ${answer.status}`,
       )
-    current = { token: text, until: Date.parse(now()) + Number(seconds ?? 0) * 1_000 - RENEWAL_MS }
+    const lifetime = Number(seconds ?? 0) * 1_000
+    current = { token: text, until: Date.parse(now()) + lifetime - Math.min(RENEWAL_MS, lifetime / 2) }
     return text
   }
 }

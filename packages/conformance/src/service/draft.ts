@@ -44,6 +44,7 @@ export interface Draft {
 
 /** Occurs in every plaintext, so that a leak can be recognized. */
 export const PLAINTEXT_MARK = 'conformance plaintext 7f3a'
+const RECEIPT_LEAD_MS = 1_000
 const EXPIRES_AFTER_MS = 3_600_000
 const DIGEST_OF_NOTHING = 'sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:'
 const encoder = new TextEncoder()
@@ -156,7 +157,8 @@ const BOUND = [
 ]
 
 function receiptOf(metadata: Members): Members {
-  const time = metadata['created_at']
+  // It predates the creation of its package. Whether the same instant would do is an open point (O-49).
+  const time = new Date(Date.parse(String(metadata['created_at'])) - RECEIPT_LEAD_MS).toISOString()
   return {
     ...Object.fromEntries(BOUND.map((name) => [name, metadata[name]])),
     receipt_version: '1.0',

@@ -82,13 +82,15 @@ export async function judgeService(service: ServiceUnderTest, options: JudgeOpti
   }
   const send = open()
   const endpoint = await discoverTokenEndpoint(baseUrl, send)
-  const openPoints = service.openPoints ?? (await publishedOpenPoints(baseUrl, send))
+  const description = await publishedDescription(baseUrl, send)
+  const published = description['x-deployment-profile']
+  const openPoints = service.openPoints ?? (isObject(published) ? (published as OpenPoints) : {})
   options.onOpenPoints?.(openPoints)
   const webhooks = service.webhooks && cleanup.use(await startReceiver(service.webhooks))
   let ahead = service.clockAhead ?? 0
   const now = () => new Date(Date.now() + ahead).toISOString()
   const examiner = new AnswerExaminer(options.checks, options.examined)
-  const known = new Set<OperationName>()
+  const known = new Set<OperationName>(describedOperations(description))
   const ids = (scope: string) => idSource(options.seed, `${options.run ?? 1} ${scope}`)
   const setupId = ids('setup')
   const parties: Party[] = []
@@ -208,9 +210,16 @@ async function register(organization: Organization, identity: AgentIdentity): Pr
   throw new Error(`registering an agent of ${organization.organizationId} answered ${status}${code}`)
 }
 
-/** How the deployment decides open points, if its API description says so. */
-async function publishedOpenPoints(baseUrl: string, send: Transport): Promise<OpenPoints> {
+/** Empty if the service has none. */
+async function publishedDescription(baseUrl: string, send: Transport): Promise<Record<string, unknown>> {
   const { status, text } = await send({ method: 'GET', url: `${baseUrl}/openapi.json`, headers: {} })
-  const published = status === 200 ? parseObject(text)['x-deployment-profile'] : undefined
-  return isObject(published) ? (published as OpenPoints) : {}
+  return status === 200 ? parseObject(text) : {}
+}
+
+function describedOperations({ paths }: Readonly<Record<string, unknown>>): OperationName[] {
+  return Object.entries(isObject(paths) ? paths : {}).flatMap(([path, item]) =>
+    Object.keys(isObject(item) ? item : {}).flatMap(
+      (method) => operationAt(method.toUpperCase(), path) ?? [],
+    ),
+  )
 }

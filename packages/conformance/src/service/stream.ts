@@ -12,14 +12,12 @@ export interface StreamWalk {
 }
 
 /** Reads a stream to its end, from its beginning or after a cursor. */
-export async function walkStream({ organization }: Agent, after?: string, limit = 100): Promise<StreamWalk> {
+export async function walkStream({ organization }: Agent, after?: string): Promise<StreamWalk> {
   const items: Notification[] = []
   let cursor = after
   for (let page = 0; page < MAXIMUM_PAGES; page++) {
-    const query = new URLSearchParams({
-      limit: String(limit),
-      ...(cursor !== undefined && { after: cursor }),
-    })
+    // Without a limit: which ones are taken is an open point (O-15).
+    const query = new URLSearchParams(cursor === undefined ? {} : { after: cursor })
     const answer = succeeded(
       await organization.call('GET', `/v1/notifications?${query.toString()}`),
       200,

@@ -34,7 +34,7 @@ export interface Answer extends WireAnswer {
   readonly request: WireRequest
   /** The parsed body; an empty object if it is no JSON object. */
   readonly body: Readonly<Record<string, unknown>>
-  /** False if no call of this operation got another status than 404 so far: it may not exist at all. */
+  /** False if the service neither describes this operation nor answered it by another status than 404 so far. */
   readonly isKnownOperation?: boolean
 }
 

@@ -47,26 +47,42 @@ const readBack: Check = {
   },
 }
 
-const wrongRegistration: Check = {
-  name: 'agents/wrong-registration',
-  ids: ['ID-02', 'OBJ-01'],
-  title: 'unknown transport modes and ids of another form are refused',
+const wrongRegistration = (
+  name: string,
+  id: string,
+  title: string,
+  changes: (context: Context) => Readonly<Record<string, object>>,
+): Check => ({
+  name,
+  ids: [id],
+  title,
   async run(context) {
     const { organization } = context.sender
     const valid = registrationOf(organization.organizationId, await newIdentity(context.newId))
-    const wrong = {
-      'an unknown transport mode': { ids: ['ID-02'], transport_modes: ['carrier_pigeon'] },
-      'an agent id without its prefix': { ids: ['OBJ-01'], agent_id: context.newId('robot') },
-      'an agent id whose tail is too long': {
-        ids: ['OBJ-01'],
-        agent_id: `agent_${'a'.repeat(LONGEST_TAIL + 1)}`,
-      },
-      'no list of keys': { ids: ['ID-02'], keys: 'none' },
-    }
-    for (const [what, { ids, ...change }] of Object.entries(wrong))
-      refused(await organization.call('POST', '/v1/agents/register', { ...valid, ...change }), what, ids)
+    for (const [what, change] of Object.entries(changes(context)))
+      refused(await organization.call('POST', '/v1/agents/register', { ...valid, ...change }), what)
   },
-}
+})
+
+const wrongForm = wrongRegistration(
+  'agents/wrong-registration',
+  'ID-02',
+  'unknown transport modes, and keys that are no list, are refused',
+  () => ({
+    'an unknown transport mode': { transport_modes: ['carrier_pigeon'] },
+    'no list of keys': { keys: 'none' },
+  }),
+)
+
+const wrongId = wrongRegistration(
+  'agents/wrong-id',
+  'OBJ-01',
+  'agent ids of another form are refused',
+  ({ newId }) => ({
+    'an agent id without its prefix': { agent_id: newId('robot') },
+    'an agent id whose tail is too long': { agent_id: `agent_${'a'.repeat(LONGEST_TAIL + 1)}` },
+  }),
+)
 
 const replacement: Check = {
   name: 'agents/replacement-key',
@@ -256,7 +272,8 @@ const privateMembers: Check = {
 
 export const AGENT_CHECKS: readonly Check[] = [
   readBack,
-  wrongRegistration,
+  wrongForm,
+  wrongId,
   replacement,
   revocation,
   usableKeys,

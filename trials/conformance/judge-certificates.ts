@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { startWorld, type TestAuthority, testAuthority, type World } from '@agent-exchange/testkit'
+import { accepts } from '../../packages/conformance/src/mutants/mutant.ts'
+import { SERVICE_CHECKS } from '../../packages/conformance/src/service/checks/index.ts'
+import {
+  judgeService,
+  type OrganizationSettings,
+  type ServiceUnderTest,
+} from '../../packages/conformance/src/service/judge-service.ts'
+import type { Transport } from '../../packages/conformance/src/wire/wire.ts'
+import type { TrialTools } from '../shared/trial-parts.ts'
+import { PACE } from './own-service.ts'
+
+const IDS = ['AUTH-01', 'AUTH-02']
+
+/** Clients that authenticate by certificates: they pass, and a service that does not compare certificates does not. */
+export async function tryCertificates({ report }: TrialTools): Promise<void> {
+  const authority = await testAuthority()
+  const tls = { ...(await authority.server()), clientCa: authority.certificate }
+  await using world = await startWorld({
+    profile: { 'O-30': { require_mutual_tls: true } },
+    config: { role: 'api', tls },
+  })
+  const [a, b, c] = await Promise.all(
+    ['a', 'b', 'c'].map((name) => certificateClient(world, authority, name)),
+  )
+  assert.ok(a && b && c)
+  const service = {
+    baseUrl: world.url,
+    organizations: [a, b, c],
+    ca: authority.certificate,
+    hooks: {},
+  } satisfies ServiceUnderTest
+  await report.step('AUTH-02', 'clients with certificates get tokens and pass', async () => {
+    const results = await judge(service, 'certificates')
+    const wrong = results.filter(({ verdict }) => verdict !== 'pass')
+    assert.deepEqual(wrong, [], wrong.map(({ name, reason }) => `${name}: ${reason}`).join('\n'))
+    return `${results.length} checks passed`
+  })
+  await report.step('AUTH-02', 'takes a token over another certificate', async () => {
+    const unbound = accepts(
+      ['listNotifications'],
+      ['client_certificate_mismatch', 'client_certificate_required'],
+    )
+    const results = await judge(service, 'unbound', unbound())
+    const failed = results.filter(({ verdict }) => verdict === 'fail').map(({ name }) => name)
+    assert.deepEqual(failed, ['authentication/certificate-binding'])
+    return failed.join(', ')
+  })
+}
+
+const judge = (service: ServiceUnderTest, seed: string, mutate?: (send: Transport) => Transport) =>
+  judgeService(service, {
+    // Getting a skill release needs a hook, which these clients lack.
+    checks: SERVICE_CHECKS.filter(
+      ({ ids, name }) => ids.some((id) => IDS.includes(id)) && name !== 'authentication/without-token',
+    ),
+    seed,
+    requestsPerSecond: PACE,
+    ...(mutate && { mutate }),
+  })
+
+async function certificateClient(
+  world: World,
+  authority: TestAuthority,
+  name: string,
+): Promise<OrganizationSettings> {
+  const { organizationId } = await world.organization(name, { unregistered: true })
+  const dnsName = `${name}.example`
+  const { certificate, key } = await authority.client(dnsName)
+  const { status, body } = await world.operate('POST', '/clients', {
+    organization_id: organizationId,
+    tls_san_dns: dnsName,
+  })
+  assert.equal(status, 201, JSON.stringify(body))
+  return { organizationId, clientId: String(body['client_id']), tls: { cert: certificate, key } }
+}
