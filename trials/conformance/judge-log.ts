@@ -4,7 +4,8 @@ import type { World } from '@agent-exchange/testkit'
 import { until } from '@agent-exchange/testkit/until'
 import { LOG_MUTANTS } from '../../packages/conformance/src/log/broken-logs.ts'
 import { judgeLog } from '../../packages/conformance/src/log/judge-log.ts'
-import { httpLog, type ReadLog } from '../../packages/conformance/src/log/read-log.ts'
+import { type ReadLog, wireLog } from '../../packages/conformance/src/log/read-log.ts'
+import { httpTransport } from '../../packages/conformance/src/wire/http-transport.ts'
 import type { TrialTools } from '../shared/trial-parts.ts'
 import { startOwnService } from './own-service.ts'
 
@@ -24,7 +25,8 @@ const NOT_HERE = new Set(['log/witnesses', 'log/tiles'])
 export async function tryLog({ report }: TrialTools): Promise<void> {
   await using service = await startOwnService({ profile: PROFILE })
   const { world } = service
-  const read = httpLog({ prefix: `${world.url}/log`, timeoutMs: TIMEOUT_MS })
+  using send = httpTransport({ timeoutMs: TIMEOUT_MS, concurrency: 1 })
+  const read = wireLog(`${world.url}/log`, send)
   await report.step('log', 'the log of our service passes while it grows', async () => {
     const results = await judge(world, read)
     assert.deepEqual(

@@ -2,11 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { parsePolicy } from '@agent-exchange/log'
 import { judgeLog } from '../log/judge-log.ts'
-import { httpLog } from '../log/read-log.ts'
+import { wireLog } from '../log/read-log.ts'
+import { httpTransport } from '../wire/http-transport.ts'
+import { politeTransport } from '../wire/polite-transport.ts'
 import { finishedReport, type JudgeCommand, progressOf, wantedChecks } from './judge-command.ts'
 import { wholeNumber } from './options.ts'
 
 const TIMEOUT_MS = 15_000
+const REQUESTS_PER_SECOND = 50
 
 /** `aex-conformance log PREFIX_URL --policy FILE` */
 export const LOG_COMMAND: JudgeCommand = {
@@ -20,12 +23,12 @@ export const LOG_COMMAND: JudgeCommand = {
       )
     const { checkpoint: file, 'token-file': tokenFile } = values
     const seed = values.seed ?? randomBytes(8).toString('hex')
+    const timeoutMs = values.timeout === undefined ? TIMEOUT_MS : wholeNumber(values.timeout, '--timeout')
+    using transport = httpTransport({ timeoutMs, concurrency: 1 })
+    const send = politeTransport(transport, { requestsPerSecond: REQUESTS_PER_SECOND })
+    const token = tokenFile === undefined ? undefined : readFileSync(tokenFile, 'utf8').trim()
     const { results, checkpoint } = await judgeLog({
-      read: httpLog({
-        prefix,
-        timeoutMs: values.timeout === undefined ? TIMEOUT_MS : wholeNumber(values.timeout, '--timeout'),
-        ...(tokenFile !== undefined && { token: readFileSync(tokenFile, 'utf8').trim() }),
-      }),
+      read: wireLog(prefix, send, token),
       policy: parsePolicy(readFileSync(values.policy)),
       ...(file !== undefined && existsSync(file) && { earlier: readFileSync(file, 'utf8') }),
       seed,

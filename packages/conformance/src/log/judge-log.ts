@@ -37,9 +37,7 @@ export async function judgeLog(
       async read(path) {
         const answer = await read(path)
         const text = `${answer.bytes.length} bytes`
-        record(
-          toAnswer({ method: 'GET', url: path, headers: {} }, { status: answer.status, headers: {}, text }),
-        )
+        record(toAnswer({ method: 'GET', url: path, headers: {} }, { ...answer, headers: {}, text }))
         return answer
       },
       sample: (limit, count) => sampleOf(`${seed} ${name}`, limit, count),
