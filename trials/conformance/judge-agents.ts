@@ -21,6 +21,7 @@ const command = (name: string, folder: string) => [
 /** Our agents pass, and each mutant of the agent of the SDK is found by its check. */
 export async function tryAgents({ report, folder }: TrialTools): Promise<void> {
   await report.step('agent', 'an agent of the SDK passes', () => passes('sdk-agent', folder, []))
+  await report.step('agent', 'an agent in a gateway passes', () => passes('gateway-agent', folder, []))
   await report.step('agent', 'the receiver and opener in Python pass', () =>
     withTools(() => passes('python-agent', folder, ['poll'])),
   )

@@ -19,7 +19,7 @@ const HELP = `Runs the conformance kit; exits 1 if our service fails or a broken
   npm run test:conformance -- objects      validators of objects
   npm run test:conformance -- capsules     verifiers of capsules
   npm run test:conformance -- log          our transparency log, and broken ones
-  npm run test:conformance -- agents       agents of the SDK, of curl and openssl, of Python
+  npm run test:conformance -- agents       agents of the SDK, of a gateway, of Python, of curl and openssl
   npm run test:conformance -- agent-mutants  agents that break one rule each
   npm run test:conformance -- certificates clients that authenticate by certificates
   npm run test:conformance -- command      the command with a configuration file
