@@ -92,6 +92,9 @@ test('packages are pushed to a listed host, and a hold is placed and released', 
   const set = await document('push', 'set', 'https://10.0.0.5:8443/in', '--agent', 'agent_a')
   assert.match(set.secret, /^whsec_/u)
   assert.doesNotMatch((await gateway('push', 'list')).stdout, /whsec_/u)
+  const next = await document('push', 'set', 'https://10.0.0.5:8443/next', '--agent', 'agent_a')
+  const [{ endpoint_id: used }, ...others] = await document('push', 'list')
+  assert.deepEqual([used, others], [next.endpoint_id, []], 'it replaces the former one')
   assert.equal((await gateway('push', 'remove', '--agent', 'agent_a')).code, 0)
   const change = ['thread_1', '--agent', 'agent_a', '--by', 'Ida', '--reason', 'case 14']
   assert.equal((await document('hold', 'place', ...change)).is_new, true)
@@ -227,7 +230,6 @@ test('every change by command is an entry of the administration record, with who
   assert.deepEqual(await last(), ['policy.put', policy, user])
   await document('policy', 'remove', policy, '--agent', 'agent_a')
   assert.deepEqual(await last(), ['policy.remove', policy, user])
-  await gateway('push', 'remove', '--agent', 'agent_a')
   const push = await document('push', 'set', 'https://10.0.0.5:8443/in', '--agent', 'agent_a')
   assert.deepEqual(await last(), ['push.add', push.endpoint_id, user])
   await document('push', 'remove', '--agent', 'agent_a')

@@ -41,10 +41,14 @@ async function setEndpoint(url: string, { agent, json }: OfAgent): Promise<void>
     const { box, config } = gateway
     return recorded(
       gateway,
-      (tx) => addPushEndpoint(tx, { agentId: agent, url, allowedHosts: config.pushHosts }, box),
-      ({ endpointId }) => ({
+      async (tx) => {
+        // One statement cannot do both: the index of endpoints in use would see the former one and its successor.
+        await removePushEndpoint(tx, agent)
+        return addPushEndpoint(tx, { agentId: agent, url, allowedHosts: config.pushHosts }, box)
+      },
+      ({ endpointId: target }) => ({
         action: 'push.add',
-        target: endpointId,
+        target,
         details: { agent, host: new URL(url).host },
       }),
     )
