@@ -24,23 +24,26 @@ before(async () => {
 })
 after(() => trial?.[Symbol.asyncDispose]())
 
-/** A picture for the documentation: the upper part of a page at a width that a manual has room for. */
-async function picture(page: Page, name: string, from = 'body'): Promise<void> {
+/** A picture for the documentation: a part of a page at a width that a manual has room for. */
+async function picture(page: Page, name: string, { from = 'body', height = 760 } = {}): Promise<void> {
   const folder = process.env['AEX_SCREENSHOTS']
   if (folder === undefined) return
   mkdirSync(folder, { recursive: true })
-  await page.setViewportSize({ width: 1_000, height: 760 })
-  await page.locator(from).evaluate('(element) => element.scrollIntoView()')
-  await page.screenshot({ path: join(folder, `picture-${name}.png`) })
+  await page.setViewportSize({ width: 1_000, height })
+  const box = await page.locator(from).boundingBox()
+  const top = await page.evaluate('window.scrollY')
+  const y = Math.max(0, (box?.y ?? 0) + Number(top) - 8)
+  const path = join(folder, `picture-${name}.png`)
+  await page.screenshot({ path, fullPage: true, clip: { x: 0, y, width: 1_000, height } })
 }
 
 test('the pictures of the manual', async () => {
-  for (const [name, path] of [
-    ['desk-story', `/threads/${told.threadId}`],
-    ['desk-overview', '/'],
-    ['desk-search', '/search?text=rails'],
+  for (const [name, path, side] of [
+    ['desk-story', `/threads/${told.threadId}`, 'acme'],
+    ['desk-overview', '/', 'bolt'],
+    ['desk-search', '/search?text=rails', 'acme'],
   ] as const) {
-    await using watched = await trial.signedIn(trial.acme, path, { viewport: { width: 1_000, height: 760 } })
+    await using watched = await trial.signedIn(trial[side], path, { viewport: { width: 1_000, height: 760 } })
     await picture(watched.page, name)
     assertQuiet(watched)
   }
@@ -58,7 +61,7 @@ test('a planner accepts an option beside the story, sees the checks while typing
   await page.getByLabel('Your answer in a sentence').fill('Please book it today.')
   await page.locator('#compose-result').getByText('passed', { exact: true }).nth(4).waitFor()
   await page.locator('#compose-result').getByText('What the other side will read').waitFor()
-  await picture(page, 'desk-answer', '#answer-part')
+  await picture(page, 'desk-answer', { from: '#answer-part', height: 960 })
   await page.getByRole('button', { name: 'Make the draft' }).click()
   await fillDecision(page)
   await page.getByRole('button', { name: 'Approve' }).click()

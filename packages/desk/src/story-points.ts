@@ -71,11 +71,11 @@ function confirmation(confirmedBy: readonly string[], parts: StoryParts): Html {
 
 /** The facts behind a point. Beside a challenge they are the other side's words. */
 function factsBehind(
-  { rule, facts }: StoryPoint,
+  { rule, text, facts }: StoryPoint,
   shown: StoryFact | undefined,
   parts: StoryParts,
 ): Html | undefined {
-  const others = facts.filter((fact) => fact !== shown)
+  const others = facts.filter((fact) => fact !== shown && fact.statement.text !== text.text)
   if (others.length === 0) return undefined
   const isChallenge = rule === 'point_challenged' || rule === 'fact_contradicted'
   return html`<p class="beside">

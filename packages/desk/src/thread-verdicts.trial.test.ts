@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parsePolicy } from '@agent-exchange/log'
 import { cosignedCapsule, QUICK_LOG, startWorld, until } from '@agent-exchange/testkit'
-import { guardedDraft, startTwoDesks } from './desk.fixture.ts'
+import { SKILL, startTwoDesks } from './desk.fixture.ts'
 import { createThreadVerdicts } from './thread-verdicts.ts'
 import type { DeskAgent } from './desk-agent.ts'
 import { evidenceSection } from './evidence-part.ts'
@@ -12,10 +12,15 @@ test('with the log policy of the agent, a witnessed conversation is proven; with
   await using world = await startWorld({ profile: QUICK_LOG, config: { role: 'all' } })
   await using desks = await startTwoDesks(world)
   const { agent } = desks.acme
-  const { policy, object } = await guardedDraft(desks.acme, desks.bolt)
-  const open = { ...policy, human_approval: { ...policy.human_approval, required: false } }
-  const skill = { id: 'skill_alignment', version: '1.0.0' }
-  const sent = await agent.send({ object, policy: open, to: desks.bolt.agent.identity, skill })
+  const policy = agent.make.policyEnvelope({ to: 'org_bolt', purpose: 'supply planning' })
+  const object = agent.make.reasoningPackage({
+    to: 'org_bolt',
+    policy,
+    summary: 'Rails are short.',
+    facts: ['A coil moved.'],
+    ask: 'Confirm week 13.',
+  })
+  const sent = await agent.send({ object, policy, to: desks.bolt.agent.identity, skill: SKILL })
   const { threadId } = sent
   const collected = await until('the log holds the package', async () => {
     const found = await agent.capsule({ threadId }, { waitMs: 0 })
