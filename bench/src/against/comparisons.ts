@@ -149,8 +149,8 @@ const together: Comparison = {
   ],
   turnSeconds: 11,
   async measure(rig, exchange, turn) {
-    const packages = enoughFor(rates.get(exchange) ?? 0, FULL_LOAD_SPAN)
-    const full = await sendToArrival(rig, exchange, { ...FULL_LOAD_SPAN, fanOut: 1, packages })
+    const needed = enoughFor(rates.get(exchange) ?? 0, FULL_LOAD_SPAN)
+    const full = await sendToArrival(rig, exchange, { ...FULL_LOAD_SPAN, fanOut: 1, packages: needed })
     const { p50Ms, p99Ms } = await sendToArrival(rig, exchange, poissonArrivals(turn))
     return [full.deliveriesPerSecond, full.serviceMicroseconds, full.postgresMicroseconds, p50Ms, p99Ms]
   },

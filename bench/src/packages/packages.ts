@@ -67,7 +67,7 @@ async function run({ quick, workers, progress, bed: startBed }: AreaContext): Pr
   const perSecond = median((rates.get('accepted') ?? []).map((each) => each.perSecond)) / 2
   const latencies = await measureLatency(runner, service, plan, { perSecond, progress })
   if (!quick) progress('looking at the slowest requests at half load')
-  const slowest = quick ? [] : [await slowestAtRate(bed, market, perSecond)]
+  const slowest = quick ? [] : await slowestAtRate(bed, market, perSecond)
   const processes = workers === 1 ? 'one API process' : `${workers} API processes`
   return {
     tables: [

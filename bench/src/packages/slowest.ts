@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { tableOf, type Table } from '../area.ts'
+import { listOf, tableOf, type Table } from '../area.ts'
 import { CLIENTS, type Market } from '../exchange/market.ts'
 import { tokensFor } from '../exchange/parties.ts'
 import { open } from '../exchange/postgres-server.ts'
@@ -21,7 +21,7 @@ const COMMIT_PAUSE_MS = 3
 const SLOW_COMMIT = 3
 
 /** What happened while the slowest hundredth of the requests at this rate waited. In a process of its own, with a probe. */
-export async function slowestAtRate(bed: TestBed, market: Market, perSecond: number): Promise<Table> {
+export async function slowestAtRate(bed: TestBed, market: Market, perSecond: number): Promise<Table[]> {
   const { exchange, senders, load } = market
   const file = join(bed.folder.path, 'stalls')
   await using service = await exchange.serve('stalls', stallProbed(file))
@@ -33,6 +33,7 @@ export async function slowestAtRate(bed: TestBed, market: Market, perSecond: num
   await load.call('fill', STOCK, enoughFor(perSecond, SPAN), target)
   await load.call('connect', target, CLIENTS)
   await stallsOf(service.pid, file)
+  const serverBefore = await serverWork(bed, market)
   await using commits = probeCommits(bed, market)
   const outcome = await load.call('run', {
     ...SPAN,
@@ -42,6 +43,7 @@ export async function slowestAtRate(bed: TestBed, market: Market, perSecond: num
     perSecond,
     isTimed: true,
   })
+  const serverAfter = await serverWork(bed, market)
   const { blocked, collecting } = await stallsOf(service.pid, file)
   const slowest = slowestOf(outcome.timed)
   const causes = [
@@ -59,7 +61,7 @@ export async function slowestAtRate(bed: TestBed, market: Market, perSecond: num
     },
   ]
   const whole: Explained = { milliseconds: meanLength(slowest), share: 1 }
-  return tableOf<Explained>(
+  const table = tableOf<Explained>(
     `The slowest hundredth at half of the maximum: ${slowest.length} requests, and what happened meanwhile`,
     [
       { member: 'milliseconds', id: 'ms', head: 'ms of each' },
@@ -74,6 +76,34 @@ export async function slowestAtRate(bed: TestBed, market: Market, perSecond: num
       })),
     ],
   )
+  const during = (member: keyof ServerWork) => [serverAfter[member] - serverBefore[member]]
+  return [
+    table,
+    listOf(`PostgreSQL during these ${(SPAN.rampMs + SPAN.measureMs) / 1_000} s`, [
+      [
+        'slowest_wal_segments',
+        'segments of the write-ahead log created; commits wait for each',
+        during('segments'),
+      ],
+      ['slowest_checkpoints', 'checkpoints begun', during('checkpoints')],
+    ]),
+  ]
+}
+
+interface ServerWork {
+  readonly segments: number
+  readonly checkpoints: number
+}
+
+/** Since the server was initialized. */
+async function serverWork(bed: TestBed, { exchange }: Market): Promise<ServerWork> {
+  await using db = open(bed.postgres.asSuperuser(exchange.database), 1)
+  const [row] = await db<ServerWork[]>`
+    select
+      (select sum(writes)::float8 from pg_stat_io where object = 'wal' and context = 'init') as segments,
+      (select (num_timed + num_requested)::float8 from pg_stat_checkpointer) as checkpoints`
+  if (!row) throw new Error('counters are always one row')
+  return row
 }
 
 /** Commits one empty transaction after another on the same PostgreSQL, until it is disposed of. */

@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { until } from '@agent-exchange/testkit/until'
 import { sharedNow } from '../processes/shared-clock.ts'

@@ -57,13 +57,11 @@ async function run({ quick, minutes = MINUTES, progress, bed: startBed }: AreaCo
   }
   return {
     tables: [
-      tableOf('Full load by minute, API and worker in one process', MINUTE, [
-        ...measured.map((minute, i) => ({
-          id: `steady_${i + 1}`,
-          label: `minute ${i + 1}`,
-          list: [minute],
-        })),
-      ]),
+      tableOf(
+        'Full load by minute, API and worker in one process',
+        MINUTE,
+        measured.map((minute, i) => ({ id: `steady_${i + 1}`, label: `minute ${i + 1}`, list: [minute] })),
+      ),
     ],
     ratios: ratiosOf(measured),
     notes: [

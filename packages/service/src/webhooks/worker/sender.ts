@@ -73,36 +73,36 @@ export function createSender(settings: ConnectorSettings): Sender {
       }),
   })
 
-  async function attempt(
+  function dispatch(
     { url, organizationId, headers, body }: OutgoingWebhook,
-    limitMs: number,
-    through: Dispatcher = agent,
-  ) {
+    through: Dispatcher,
+  ): WebhookRequest {
     const { origin, path } = targetOf(url)
     const request = new WebhookRequest()
     inFlight.set(request, organizationId)
-    const timer = setTimeout(() => request.end('timeout', 'no response in time'), limitMs)
+    void request.done.finally(() => inFlight.delete(request))
     try {
       through.dispatch({ origin, path, method: 'POST', headers, body }, request)
     } catch (error) {
       request.fail(error)
     }
-    const outcome = await request.done
-    clearTimeout(timer)
-    inFlight.delete(request)
-    return { outcome, socket: request.connection?.socket }
+    return request
   }
 
   return {
     async send(webhook) {
-      const end = performance.now() + TOTAL_TIMEOUT_MS
-      let { outcome, socket } = await attempt(webhook, TOTAL_TIMEOUT_MS)
+      let request = dispatch(webhook, agent)
+      const timer = setTimeout(() => request.end('timeout', 'no response in time'), TOTAL_TIMEOUT_MS)
+      let outcome = await request.done
       if (outcome.wasStale) {
         // Other idle connections of this receiver may be stale too.
         const fresh = openClient(targetOf(webhook.url).origin)
-        ;({ outcome, socket } = await attempt(webhook, Math.max(0, end - performance.now()), fresh))
+        request = dispatch(webhook, fresh)
+        outcome = await request.done
         void fresh.close()
       }
+      clearTimeout(timer)
+      const socket = request.connection?.socket
       const { failure, result, hasStarted } = outcome
       return {
         result,
