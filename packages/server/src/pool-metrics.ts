@@ -1,29 +1,32 @@
 import { Gauge, type Registry } from 'prom-client'
 import type { Database } from '@agent-exchange/database'
 
+type Sample = readonly [labels: Readonly<Record<string, string>>, value: number]
+
 /** Connections of the pools of a process. Values are read at each scrape, without a query. */
 export function createPoolMetrics(registry: Registry, db: Pick<Database, 'pools'>): void {
-  const registers = [registry]
   const pools = () => Object.entries(db.pools())
-  new Gauge({
-    name: 'aex_database_connections',
-    help: 'Connections to the database by pool and state: in_use, idle',
-    labelNames: ['pool', 'state'],
-    registers,
-    collect() {
-      for (const [pool, { inUse, idle }] of pools()) {
-        this.set({ pool, state: 'in_use' }, inUse)
-        this.set({ pool, state: 'idle' }, idle)
-      }
-    },
-  })
-  new Gauge({
-    name: 'aex_database_waiting',
-    help: 'Callers that wait for a connection to the database, by pool',
-    labelNames: ['pool'],
-    registers,
-    collect() {
-      for (const [pool, { waiting }] of pools()) this.set({ pool }, waiting)
-    },
-  })
+  const gauge = (name: string, help: string, labelNames: string[], read: () => Iterable<Sample>) =>
+    new Gauge({
+      name,
+      help,
+      labelNames,
+      registers: [registry],
+      collect() {
+        for (const [labels, value] of read()) this.set(labels, value)
+      },
+    })
+  gauge(
+    'aex_database_connections',
+    'Connections to the database by pool and state: in_use, idle',
+    ['pool', 'state'],
+    () =>
+      pools().flatMap(([pool, { inUse, idle }]): Sample[] => [
+        [{ pool, state: 'in_use' }, inUse],
+        [{ pool, state: 'idle' }, idle],
+      ]),
+  )
+  gauge('aex_database_waiting', 'Callers that wait for a connection to the database, by pool', ['pool'], () =>
+    pools().map(([pool, { waiting }]): Sample => [{ pool }, waiting]),
+  )
 }
