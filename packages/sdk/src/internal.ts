@@ -39,7 +39,7 @@ export { inReadingOrder, labelOf, leadOf, outlineOf, titleOf, type Member } from
 export { backoffMs, pause } from './pause-and-backoff.ts'
 export { createSerially } from './peers/serially.ts'
 export { asUnknownPeer } from './peers/unknown-peer.ts'
-export { isPartyOf, isRecipientOf, isSenderOf } from './connection/package-parties.ts'
+export { isPartyOf, isRecipientOf, isSenderOf } from './evidence/package-parties.ts'
 export { readThreadObjects, type OpenedObjects, type ThreadReader } from './open/read-thread-objects.ts'
 export {
   deadlineWords,

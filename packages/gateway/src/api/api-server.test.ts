@@ -92,14 +92,16 @@ test('a system drafts, checks and sends; the answer comes through the inbox and 
   assert.equal(opened.body['provenance'].policy_id, 'pol_free')
   const capsule = await api.call(key, 'GET', `${ACME}/capsule?package_id=${packageId}`)
   assert.equal(capsule.status, 200, JSON.stringify(capsule.body))
-  const verdict = async () =>
-    (await api.call(key, 'GET', `${ACME}/packages/${packageId}?verdict=true`)).body['verdict'].word as string
-  assert.equal(await verdict(), 'consistent')
+  const verdict = async () => {
+    const { body } = await api.call(key, 'GET', `${ACME}/packages/${packageId}?verdict=true`)
+    return [body['verdict'].outcome, body['verdict'].level]
+  }
+  assert.deepEqual(await verdict(), ['below', 'unpinned'])
   const [acme] = api.agents
   assert.ok(acme)
   // As an administrator does who trusts the key of the log.
   Object.assign(acme, { logPolicy: parsePolicy(`log ${capsule.body['log'].key}\nquorum none\n`) })
-  assert.equal(await verdict(), 'proven')
+  assert.deepEqual(await verdict(), ['meets', 'log-signed'])
   api.contents.forget(packageId)
   assert.equal((await api.call(key, 'GET', `${ACME}/packages/${packageId}`)).body['code'], 'content_gone')
 })

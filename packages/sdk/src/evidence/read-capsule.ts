@@ -12,7 +12,7 @@ import {
 } from '@agent-exchange/log'
 import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
-import { isPartyOf } from '../connection/package-parties.ts'
+import { isPartyOf } from './package-parties.ts'
 import type { EvidenceSubject } from './package-evidence.ts'
 import { checkLog, type AcceptedCheckpoint } from '../log/accept-checkpoint.ts'
 import { collectChains, packageIdsOf, type CollectedChains } from './collect-chains.ts'
