@@ -1,12 +1,11 @@
 import { Gauge, type Registry } from 'prom-client'
 import type { Database } from '@agent-exchange/database'
 
-type Sample = readonly [labels: Readonly<Record<string, string>>, value: number]
+export type Sample = readonly [labels: Readonly<Record<string, string>>, value: number]
 
-/** Connections of the pools of a process. Values are read at each scrape, without a query. */
-export function createPoolMetrics(registry: Registry, db: Pick<Database, 'pools'>): void {
-  const pools = () => Object.entries(db.pools())
-  const gauge = (name: string, help: string, labelNames: string[], read: () => Iterable<Sample>) =>
+/** Makes gauges whose values are read at each scrape. */
+export const sampledGauges =
+  (registry: Registry) => (name: string, help: string, labelNames: string[], read: () => Iterable<Sample>) =>
     new Gauge({
       name,
       help,
@@ -16,6 +15,11 @@ export function createPoolMetrics(registry: Registry, db: Pick<Database, 'pools'
         for (const [labels, value] of read()) this.set(labels, value)
       },
     })
+
+/** Connections of the pools of a process. A scrape asks the database nothing. */
+export function createPoolMetrics(registry: Registry, db: Pick<Database, 'pools'>): void {
+  const pools = () => Object.entries(db.pools())
+  const gauge = sampledGauges(registry)
   gauge(
     'aex_database_connections',
     'Connections to the database by pool and state: in_use, idle',

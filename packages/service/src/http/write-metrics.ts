@@ -1,15 +1,13 @@
 import { progression, type PackageState, type TransportMode } from '@agent-exchange/protocol'
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import { Counter, Histogram, type Registry } from 'prom-client'
 import type { Database } from '@agent-exchange/database'
-import { createPoolMetrics } from '@agent-exchange/server/pool-metrics'
+import { createPoolMetrics, sampledGauges, type Sample } from '@agent-exchange/server/pool-metrics'
 import type { QueueName } from '../kernel/queue-name.ts'
 import type { MutationPipeline } from '../kernel/mutation-pipeline.ts'
 
 /** A full batch has 32 calls. */
 const SIZES = [1, 2, 4, 8, 16, 24, 32]
 const MODES: readonly TransportMode[] = ['native', 'ds_x']
-
-type Sample = readonly [labels: Readonly<Record<string, string>>, value: number]
 
 /** Metrics of the write path. Labels have fixed values; scraping reads counters in memory. */
 export function createWriteMetrics(registry: Registry, db: Pick<Database, 'pools'>) {
@@ -31,17 +29,7 @@ export function createWriteMetrics(registry: Registry, db: Pick<Database, 'pools
     registers,
   })
   let watched: Pick<MutationPipeline, 'depths'> | undefined
-  /** Values are read at each scrape. */
-  const gauge = (name: string, help: string, labelNames: string[], read: () => Iterable<Sample>) =>
-    new Gauge({
-      name,
-      help,
-      labelNames,
-      registers,
-      collect() {
-        for (const [labels, value] of read()) this.set(labels, value)
-      },
-    })
+  const gauge = sampledGauges(registry)
   gauge('aex_write_queue_depth', 'Calls that wait for a transaction, by queue', ['queue'], () =>
     [...(watched?.depths() ?? [])].map(([queue, depth]): Sample => [{ queue }, depth]),
   )
