@@ -11,7 +11,7 @@ export function demoDirections(
   { token, links }: { readonly token: string; readonly links: StoryDesks['links'] },
 ): string {
   const carmaker = { dir: agents.manufacturer.folder.folder }
-  const supplier = { dir: agents.supplier.folder.folder }
+  const supplier = 'folder' in agents.supplier ? { dir: agents.supplier.folder.folder } : undefined
   const get = (path: string) =>
     `  curl -sS -H "Authorization: Bearer $TOKEN" -H "X-Correlation-ID: try" ${exchange.url}${path}`
   return `
@@ -28,8 +28,7 @@ ${get(`/v1/audit/packages/${story.packageIds[0]}`)}
 
 With the command line, as either agent:
   ${folderStep(carmaker, 'thread', story.threadId)}
-  ${folderStep(supplier, 'token')}
-${deskLink ? deskDirections(deskLink(), folderStep(carmaker, 'mcp')) : ''}
+${supplier ? `  ${folderStep(supplier, 'token')}\n` : ''}${deskLink ? deskDirections(deskLink(), folderStep(carmaker, 'mcp')) : ''}
 As the operator:
   AEX_OPERATOR_URL=${exchange.operatorUrl} AEX_OPERATOR_TOKEN=${exchange.operatorToken} ${aexStep('delivery', 'list')}
 

@@ -27,7 +27,7 @@ export function demoDocument(demo: Demo, { links, report }: DocumentOptions) {
       operator_token: exchange.operatorToken,
       agent_folders: {
         manufacturer: agents.manufacturer.folder.folder,
-        supplier: agents.supplier.folder.folder,
+        ...('folder' in agents.supplier && { supplier: agents.supplier.folder.folder }),
       },
     }),
   }

@@ -52,6 +52,16 @@ function processesOf(folder: string): string[] {
     .filter((command) => command.includes(folder))
 }
 
+/** Steps that are not there, or earlier than the one before. */
+function missingInOrder(text: string, steps: readonly string[]): string[] {
+  let from = 0
+  return steps.filter((step) => {
+    const at = text.indexOf(step, from)
+    from = Math.max(from, at)
+    return at < 0
+  })
+}
+
 test(
   'the demo succeeds, reports in one file that needs nothing else, and leaves nothing behind',
   { timeout: 120_000 },
@@ -116,12 +126,7 @@ test(
       'approval by a person at the desk',
       'Try next:',
     ]
-    let from = 0
-    for (const step of steps) {
-      const at = demo.said.out.indexOf(step, from)
-      assert.ok(at >= 0, `${step} is missing, or too early:\n${demo.said.out}`)
-      from = at
-    }
+    assert.deepEqual(missingInOrder(demo.said.out, steps), [], demo.said.out)
     assert.match(demo.said.out, /\n +0 checks fail\n/)
     assert.doesNotMatch(demo.said.out, /enter\?link=/)
     const page = readFileSync(join(demo.folder, 'demo.html'), 'utf8')
@@ -132,6 +137,51 @@ test(
     assert.deepEqual(processesOf(demo.folder), [])
   },
 )
+
+test(
+  'with --gateway the supplier is a Python program, and its desk is one link away',
+  { timeout: 180_000 },
+  async () => {
+    await using demo = startDemo('--gateway', '--report', 'demo.html', '--keep')
+    await demo.until('Ctrl-C stops it')
+    const steps = [
+      'starts a gateway, with a database of its own',
+      'a Python program starts, with a key of its own',
+      'the gateway opens it; signed receipts: received, opened',
+      'POST inbox/leases: a reasoning_package',
+      'POST drafts, POST send: checked by policy, sealed, signed, accepted',
+      'POST inbox/leases: a network_story',
+      'stops the gateway for maintenance',
+      'revokes the package, signed',
+      'POST inbox/leases: nothing; GET package: refused',
+      'none of the plaintext is in',
+    ]
+    assert.deepEqual(missingInOrder(demo.said.out, steps), [])
+    assert.match(demo.said.out, /\n +0 checks fail\n/)
+    const [, link = ''] = /seat supplier {2}(http\S+\/enter\?link=[\w-]+)\n/u.exec(demo.said.out) ?? []
+    const fields = new URLSearchParams({ link: new URL(link).searchParams.get('link') ?? '' })
+    const headers = { origin: new URL(link).origin }
+    const entered = await fetch(new URL('/enter', link), {
+      method: 'POST',
+      body: fields,
+      headers,
+      redirect: 'manual',
+    })
+    const cookie = entered.headers.get('set-cookie')?.split(';')[0] ?? ''
+    const threadId = /\/v1\/threads\/(thread_[\w-]+)/u.exec(demo.said.out)?.[1] ?? ''
+    const page = await (await fetch(new URL(`/threads/${threadId}`, link), { headers: { cookie } })).text()
+    assert.match(page, /Agreed/u)
+    demo.interrupt()
+    assert.equal(await demo.ended(), 0, demo.said.err)
+    assert.deepEqual(readdirSync(demo.folder), ['demo.html'])
+    assert.deepEqual(processesOf(demo.folder), [])
+  },
+)
+
+test('--gateway without python3 says so before anything starts', () => {
+  const { status, stdout, stderr } = refused({ PATH: '/nowhere' }, '--gateway')
+  assert.deepEqual([status, stdout, stderr], [1, '', '--gateway needs python3, which is not installed.\n'])
+})
 
 test('with --json it prints one document instead of the story', { timeout: 120_000 }, async () => {
   await using demo = startDemo('--json', '--report', 'demo.html')
@@ -148,7 +198,7 @@ test('with --json it prints one document instead of the story', { timeout: 120_0
 })
 
 test('the models use the native transport, and say so before anything starts', () => {
-  const { status, stdout, stderr } = refused('--mcp', '--transport', 'ds_x')
+  const { status, stdout, stderr } = refused({}, '--mcp', '--transport', 'ds_x')
   assert.deepEqual([status, stdout], [1, ''])
   assert.match(stderr, /^--mcp uses the native transport/u)
 })
@@ -165,13 +215,16 @@ test('Ctrl-C in the middle ends it soon and leaves nothing behind', { timeout: 1
 })
 
 test('a report that cannot be written is found before the story begins', () => {
-  const { status, stdout, stderr } = refused('--report', join(tmpdir(), 'no-such-folder', 'a.html'))
+  const { status, stdout, stderr } = refused({}, '--report', join(tmpdir(), 'no-such-folder', 'a.html'))
   assert.deepEqual([status, stdout], [1, ''])
   assert.match(stderr, /^The report cannot be written to .*no-such-folder/u)
 })
 
-function refused(...options: readonly string[]) {
-  return spawnSync(process.execPath, [...DEMO, ...options], { encoding: 'utf8' })
+function refused(env: NodeJS.ProcessEnv, ...options: readonly string[]) {
+  return spawnSync(process.execPath, [...DEMO, ...options], {
+    encoding: 'utf8',
+    env: { ...process.env, ...env },
+  })
 }
 
 test('through simulated connectors it succeeds too', { timeout: 120_000 }, async () => {

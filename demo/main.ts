@@ -9,6 +9,7 @@ import { visibleJson } from '../packages/cli/src/visible.ts'
 import { requireWritable } from '../packages/cli/src/writable-file.ts'
 import { demoDirections } from './demo-directions.ts'
 import { demoDocument } from './demo-document.ts'
+import { requirePython } from './python-program.ts'
 import type { Demo } from './run-demo.ts'
 import { createTimeline, type Timeline } from './timeline.ts'
 
@@ -20,6 +21,7 @@ behind but the report, where one is asked for.
   npm run demo
   npm run demo -- --report demo.html      writes an HTML report with a sequence picture
   npm run demo -- --mcp                   two scripted models do it through MCP; a person approves at the desk
+  npm run demo -- --gateway               the supplier is a Python program with a gateway; needs python3
   npm run demo -- --transport ds_x        through two simulated data-space connectors (default: native)
   npm run demo -- --keep                  leaves it running until Ctrl-C, with links to the story at both desks
   npm run demo -- --json                  prints one JSON document instead of the story
@@ -46,7 +48,8 @@ async function main(): Promise<number> {
     console.log(HELP)
     return 0
   }
-  const { transport, mcp, report, keep, json } = options
+  const { transport, mcp, gateway, report, keep, json } = options
+  if (gateway) requirePython()
   if (report !== undefined) requireWritable(report, 'The report')
   const interrupted = interruption()
   const timeline = createTimeline({
@@ -63,6 +66,7 @@ async function main(): Promise<number> {
   const running = runDemo({
     transport,
     ...(mcp && { mcp: {} }),
+    gateway,
     timeline: endingAt(interrupted, timeline),
     now: () => new Date(),
     onWait: (what) => (what === undefined ? announcements?.clear() : announcements?.progress(what)),
@@ -97,11 +101,13 @@ async function main(): Promise<number> {
 
 function readOptions() {
   const { values } = parsed()
-  const { transport, mcp } = values
+  const { transport, mcp, gateway } = values
   if (transport !== 'native' && transport !== 'ds_x')
     throw new CommandFailure('--transport is native or ds_x.')
   if (mcp && transport === 'ds_x')
     throw new CommandFailure('--mcp uses the native transport. Leave out --transport ds_x.')
+  if (gateway && (mcp || transport === 'ds_x'))
+    throw new CommandFailure('--gateway cannot be combined with --mcp or --transport ds_x.')
   return { ...values, transport } as const
 }
 
@@ -111,6 +117,7 @@ function parsed() {
       options: {
         transport: { type: 'string', default: 'native' },
         mcp: { type: 'boolean', default: false },
+        gateway: { type: 'boolean', default: false },
         report: { type: 'string' },
         keep: { type: 'boolean', default: false },
         json: { type: 'boolean', default: false },
@@ -163,6 +170,7 @@ function suggestions(report: string | undefined, mcp: boolean): string {
       ? ['npx aex agent mcp --help', 'your own model; see docs/mcp.md']
       : [`${demo} --mcp`, 'the same by two scripted MCP clients'],
     ...(report === undefined ? [[`${demo} --report demo.html`, 'the story as a page']] : []),
+    [`${demo} --gateway`, 'the supplier by a Python program with a gateway'],
     [`${demo} --transport ds_x`, 'through two simulated connectors'],
     ['npx aex serve', 'your own exchange; see docs/quickstart.md'],
     ['npx aex agent --help', 'your own agent, from keys to evidence'],

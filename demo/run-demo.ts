@@ -3,18 +3,21 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { searchForPlaintext, type SearchResult } from '@agent-exchange/testkit'
 import { startDemoExchange, type DemoExchange } from './demo-exchange.ts'
+import { performWithGateway } from './gateway-driver.ts'
 import { performWithModels, type ApproveAtDesk } from './model-driver.ts'
 import { reportPage, type Outcome } from './report.ts'
 import { performWithSdk } from './sdk-driver.ts'
 import { seenLine, storedForm } from './seen-by-exchange.ts'
-import type { Performance, Stage } from './stage.ts'
+import type { Performance, Stage, Transport } from './stage.ts'
 import { tellStory, type StoryDriver, type StoryResult } from './story.ts'
 import { SECRET_WORDS } from './story-objects.ts'
 
 export interface DemoOptions extends Pick<Stage, 'timeline' | 'now' | 'onWait'> {
-  readonly transport: 'native' | 'ds_x'
+  readonly transport: Transport
   /** Two scripted models do it through MCP; native transport only. */
   readonly mcp?: { readonly approve?: ApproveAtDesk }
+  /** The supplier is a Python program with a gateway; native transport only. */
+  readonly gateway?: boolean
 }
 
 /** A finished demo that is still running. Disposing of it removes everything that it created. */
@@ -26,7 +29,14 @@ export interface Demo extends AsyncDisposable, Pick<Performance, 'deskLink'>, Pi
 }
 
 /** Two companies, an exchange between them, and the whole story, for real. */
-export async function runDemo({ transport, mcp, timeline, now, onWait }: DemoOptions): Promise<Demo> {
+export async function runDemo({
+  transport,
+  mcp,
+  gateway,
+  timeline,
+  now,
+  onWait,
+}: DemoOptions): Promise<Demo> {
   const cleanup = new AsyncDisposableStack()
   await using undo = cleanup
   const folder = mkdtempSync(join(tmpdir(), 'aex-demo-'))
@@ -44,9 +54,13 @@ export async function runDemo({ transport, mcp, timeline, now, onWait }: DemoOpt
     detail: exchange.url,
   })
   const stage: Stage = { exchange, folder, timeline, now, cleanup, ...(onWait && { onWait }) }
-  const { driver, counts, ...performance } = mcp
-    ? await performWithModels(stage, mcp.approve)
-    : await performWithSdk(stage, transport)
+  const perform = () =>
+    mcp
+      ? performWithModels(stage, mcp.approve)
+      : gateway
+        ? performWithGateway(stage)
+        : performWithSdk(stage, transport)
+  const { driver, counts, ...performance } = await perform()
   const seen = (packageId: string) => seenLine(exchange, packageId)
   const story = await tellStory({ driver, timeline, now, seen })
   const search = await searchForPlaintext(exchange, SECRET_WORDS)

@@ -3,6 +3,8 @@ import type { Outcome } from './report.ts'
 import type { StoryDriver } from './story.ts'
 import type { Timeline } from './timeline.ts'
 
+export type Transport = 'native' | 'ds_x'
+
 /** What a performance works with. */
 export interface Stage {
   readonly timeline: Timeline

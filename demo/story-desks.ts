@@ -10,10 +10,20 @@ export interface StoryDesks extends AsyncDisposable {
 export async function openStoryDesks({ agents, story }: Pick<Demo, 'agents' | 'story'>): Promise<StoryDesks> {
   await using stack = new AsyncDisposableStack()
   const manufacturer = stack.use(await startDesk(agents.manufacturer, { port: 0 }))
-  const supplier = stack.use(await startDesk(agents.supplier, { port: 0 }))
+  const link = await supplierLink(agents.supplier, story.threadId, stack)
   const open = stack.move()
   return {
-    links: { manufacturer: manufacturer.newLink(story.threadId), supplier: supplier.newLink(story.threadId) },
+    links: { manufacturer: manufacturer.newLink(story.threadId), supplier: link },
     [Symbol.asyncDispose]: () => open.disposeAsync(),
   }
+}
+
+/** A gateway has a desk for people of its company; a folder gets one. */
+async function supplierLink(
+  supplier: Demo['agents']['supplier'],
+  threadId: string,
+  cleanup: AsyncDisposableStack,
+): Promise<string> {
+  if (!('folder' in supplier)) return supplier.deskLink()
+  return cleanup.use(await startDesk(supplier, { port: 0 })).newLink(threadId)
 }

@@ -3,6 +3,7 @@ import type { NetworkStory, ProtocolObject, ReasoningPackage, ResponseObject } f
 import { threadStory } from '@agent-exchange/sdk'
 import { readThreadObjects, storyText } from '@agent-exchange/sdk/internal'
 import type { FolderAgent } from '@agent-exchange/sdk/node'
+import type { GatewayCompany } from './gateway-company.ts'
 import { agreement, alignedStory, challenge, decision, demandChange, demoNames } from './story-objects.ts'
 import type { Side, Timeline } from './timeline.ts'
 
@@ -13,11 +14,17 @@ export interface Sent {
   readonly object: ProtocolObject
 }
 
-/** How the two companies act: by calls of the SDK, or by tool calls of two models. */
+/** The agents of both companies. That of the supplier may run in a gateway. */
+export interface StoryAgents {
+  readonly manufacturer: FolderAgent
+  readonly supplier: FolderAgent | GatewayCompany
+}
+
+/** How the two companies act: by calls of the SDK, by tool calls of two models, or through a gateway. */
 export interface StoryDriver {
   /** Heading of the first chapter. */
   readonly opening: string
-  readonly agents: Readonly<Record<Side, FolderAgent>>
+  readonly agents: StoryAgents
   /** The carmaker sends the first package, which a person approves. */
   share(object: ReasoningPackage): Promise<Sent>
   /** The carmaker sends another package in the same thread. */
@@ -26,6 +33,8 @@ export interface StoryDriver {
   answer(object: ResponseObject, to: Sent): Promise<Sent>
   /** Waits for a package and opens it. Returns the number of signed receipts. */
   read(reader: Side, sent: Sent): Promise<number>
+  /** Keeps the supplier from opening the package that is revoked next. */
+  beforeMistake?(): Promise<void>
   /** The carmaker revokes a package, and the supplier cannot open it. */
   takeBack(sent: Sent): Promise<void>
   /** Verifies the thread by the driver's own means too. */
@@ -86,6 +95,7 @@ export async function tellStory({ driver, timeline, now, seen }: Telling): Promi
   await exchanged('manufacturer', await driver.send(story), story.summary)
 
   timeline.chapter('Taken back before anybody read it')
+  await driver.beforeMistake?.()
   const mistaken = await driver.send(decision(parties, threadId, now()))
   await driver.takeBack(mistaken)
 
@@ -108,7 +118,7 @@ export async function tellStory({ driver, timeline, now, seen }: Telling): Promi
 
 async function prove(
   who: Side,
-  agent: FolderAgent,
+  agent: StoryAgents[Side],
   threadId: string,
   timeline: Timeline,
 ): Promise<CapsuleResult> {

@@ -52,6 +52,7 @@ test('[POL-03] two models tell the story through MCP, and a person approves in a
     Object.values(story.evidence).flatMap(({ contradictions }) => contradictions),
     [],
   )
+  assert.ok('folder' in agents.supplier)
   const { policyReceipt } = await agents.supplier.open(story.packageIds[0] ?? '', { receipts: 'none' })
   const { required, outcome } = policyReceipt.receipt.human_approval
   assert.deepEqual([required, outcome], [true, 'approved'])
