@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { findTools } from '../../interop/curl-agent/trial/tools.ts'
+import { carelessAgent } from '../../packages/conformance/src/agent/careless-agent.fixture.ts'
 import { AGENT_CHECKS } from '../../packages/conformance/src/agent/checks/index.ts'
 import { type AgentSession, startAgentSession } from '../../packages/conformance/src/agent/judge-agent.ts'
 import { type AgentMutant, AGENT_MUTANTS } from '../../packages/conformance/src/mutants/of-agents.ts'
+import { reportOf } from '../../packages/conformance/src/report/report.ts'
+import { REQUIREMENTS } from '../../packages/conformance/src/requirements/index.ts'
 import { startLineProcess } from '../../packages/conformance/src/run/line-process.ts'
 import { verdictFor } from '../../packages/conformance/src/run/verdicts.ts'
 import { Skipped } from '../shared/report.ts'
@@ -23,12 +26,39 @@ export async function tryAgents({ report, folder }: TrialTools): Promise<void> {
   await report.step('agent', 'an agent of the SDK passes', () => passes('sdk-agent', folder, []))
   await report.step('agent', 'an agent in a gateway passes', () => passes('gateway-agent', folder, []))
   await report.step('agent', 'the receiver and opener in Python pass', () =>
-    withTools(() => passes('python-agent', folder, ['poll'])),
+    withTools(() => passes('python-agent', folder, ['poll', 'handled'])),
   )
   await report.step('agent', 'the agent of curl and openssl passes', () =>
     withTools(() => passes('curl-agent', folder, ['listen', 'refresh_keys'], OF_CURL)),
   )
 }
+
+/** An agent that opens everything: the second planted implementation. */
+export async function tryCarelessAgent({ report }: TrialTools): Promise<void> {
+  await report.step('agent', 'an agent that opens everything fails by its ids', async () => {
+    await using process = carelessAgent()
+    await using session = await startAgentSession({ process, seed: 'careless' })
+    const results = await session.run({ checks: AGENT_CHECKS })
+    const judged = reportOf({
+      subject: 'agent',
+      judged: 'the careless agent',
+      version: '0.1.0',
+      seed: 'careless',
+      finishedAt: new Date().toISOString(),
+      requirements: REQUIREMENTS,
+      results,
+    })
+    const failed = judged.verdicts.filter(({ verdict }) => verdict === 'fail')
+    assert.deepEqual(failed.map(({ requirement: { id } }) => id).toSorted(), CARELESS)
+    return CARELESS.join(' ')
+  })
+}
+
+/** It refuses no package, whatever is wrong with it, and sends no receipt. */
+const CARELESS =
+  'ID-05 OBJ-01 OBJ-03 OBJ-04 OBJ-05 OBJ-11 OBJ-13 OBJ-15 OBJ-16 OBJ-19 PKG-01 PKG-02 PKG-08 POL-01 POL-03 POL-04'.split(
+    ' ',
+  )
 
 export async function tryAgentMutants({ report, folder }: TrialTools): Promise<void> {
   await using agent = startLineProcess(command('sdk-agent', join(folder, 'mutants')))

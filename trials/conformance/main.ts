@@ -1,7 +1,7 @@
 /** `npm run test:conformance`: the conformance kit judges our service, broken ones, agents, validators and verifiers. */
 
 import { runParts } from '../shared/trial-parts.ts'
-import { tryAgentMutants, tryAgents } from './judge-agents.ts'
+import { tryAgentMutants, tryAgents, tryCarelessAgent } from './judge-agents.ts'
 import { tryCertificates } from './judge-certificates.ts'
 import { tryEmbedded, tryOutside } from './judge-exchange.ts'
 import { tryLog } from './judge-log.ts'
@@ -16,6 +16,7 @@ const HELP = `Runs the conformance kit; exits 1 if our service fails or a broken
   npm run test:conformance -- service      our service with the default profile
   npm run test:conformance -- mutants      one broken rule after the other
   npm run test:conformance -- naive        a server that checks too little
+  npm run test:conformance -- careless     an agent that opens everything
   npm run test:conformance -- objects      validators of objects
   npm run test:conformance -- capsules     verifiers of capsules
   npm run test:conformance -- log          our transparency log, and broken ones
@@ -35,6 +36,7 @@ const PARTS = {
   service: tryService,
   mutants: tryMutants,
   naive: tryNaiveServer,
+  careless: tryCarelessAgent,
   objects: tryValidators,
   capsules: tryVerifiers,
   log: tryLog,

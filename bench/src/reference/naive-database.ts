@@ -46,10 +46,15 @@ export async function makeNaiveDatabase(
   await postgres.drop(name)
   const target = await postgres.create(name)
   await using db = open(target)
+  await createNaiveSchema(world, db)
+  return target
+}
+
+/** In an empty database. */
+export async function createNaiveSchema(world: World, db: Database): Promise<void> {
   await db.unsafe(readFileSync(new URL('naive-schema.sql', import.meta.url), 'utf8'))
   await copyTables(world, db, COPIED)
   await db`insert into notification_stream (organization_id) select organization_id from organization`
-  return target
 }
 
 /** Replaces the deliveries of the naive database by those that wait in the exchange now. */
