@@ -58,6 +58,13 @@ export const DESK_TEXTS = {
   nobodyText: 'Invite somebody, or connect the identity provider of your company (AEX_GATEWAY_OIDC_ISSUER).',
   ofProvider: 'identity provider',
   byInvitation: 'invitation',
+  delegations: 'Delegations',
+  delegationsText:
+    'While you are away, another person decides about drafts in your place. You count as one person together, and it cannot be passed on.',
+  delegate: 'Let a person approve for you',
+  endDelegation: 'End now',
+  noDelegation: 'Nobody approves for you.',
+  noDelegationText: 'A delegation lasts at most 92 days.',
   noSession: 'Nobody is signed in.',
   noSessionText: 'Sessions end after eight hours, and after half an hour without a page.',
   noRecord: 'Nothing was changed yet.',

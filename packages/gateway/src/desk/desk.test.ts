@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { DeskRole } from '@agent-exchange/desk'
+import { listDelegations } from '../approvals/delegations.ts'
 import { listChanges } from '../people/administration-record.ts'
 import { ABSOLUTE_MS, IDLE_MS, LINK_VALID_MS } from '../people/people-limits.ts'
 import { addPerson, changeRoles, removePerson, renewLink } from '../people/people.ts'
@@ -155,6 +156,33 @@ test('a new link signs the person out everywhere, and the person sees when it wa
   const intruder = deskVisitor(origin)
   await intruder.enter(link)
   assert.match((await intruder.get('/passkeys')).text, /A link of an administrator signed you in/u)
+})
+
+test('an approver lets a person approve until a day, ends it, and never ends that of another one', async () => {
+  const [ida, ole] = [await signedIn('Ida Away', 'approver'), await signedIn('Ole Other', 'approver')]
+  const liv = await signedIn('Liv Deputy', 'reader')
+  assert.equal((await liv.get('/delegations')).status, 403)
+  await ida.get('/delegations')
+  const until = new Date(now().getTime() + 86_400_000).toISOString().slice(0, 10)
+  const refused = await ida.post('/delegations', { to: liv.personId, until: '2020-01-01' })
+  assert.match(refused.text, /at most 92 days/u)
+  await ida.get('/delegations')
+  const made = await ida.post('/delegations', { to: liv.personId, until })
+  assert.equal(made.headers.get('location'), '/delegations')
+  const page = (await ida.get('/delegations')).text
+  assert.match(page, /Liv Deputy/u)
+  const [, id = ''] = /delegations\/(delegation_[\w-]+)\/end/u.exec(page) ?? []
+  const current = async () => (await listDelegations(db, now())).map(({ delegationId }) => delegationId)
+  assert.doesNotMatch((await ole.get('/delegations')).text, new RegExp(id, 'u'))
+  await ole.post(`/delegations/${id}/end`)
+  assert.deepEqual(await current(), [id])
+  await ida.post(`/delegations/${id}/end`)
+  assert.deepEqual(await current(), [])
+  const [ended, added] = await listChanges(db, 2)
+  assert.deepEqual(
+    [ended?.action, ended?.actor.id, added?.action, added?.actor.id],
+    ['delegation.end', ida.personId, 'delegation.add', ida.personId],
+  )
 })
 
 test('forms of other sites, other sessions and without a token change nothing', async () => {

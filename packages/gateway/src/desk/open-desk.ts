@@ -13,6 +13,7 @@ import { openDeskSessions } from '../people/desk-sessions.ts'
 import { namesOf } from '../people/person-rows.ts'
 import type { SecretBox } from '../stores/secret-box.ts'
 import { MAXIMUM_LIVE_PAGES } from './desk-limits.ts'
+import { delegationRoutes } from './delegations-page.ts'
 import { gatewayDeskHost } from './gateway-desk-host.ts'
 import { passkeyRoutes } from './passkeys-page.ts'
 
@@ -54,7 +55,7 @@ export function openDesk(settings: DeskSettings): GatewayDesk {
     key: deriveSecret(masterKey, 'gateway desk'),
     passkeys,
     decisions: openDraftDecisions({ ...approving, box: settings.box, namesOf: (ids) => namesOf(db, ids) }),
-    routes: passkeyRoutes({ db, passkeys, sessions }),
+    routes: [...passkeyRoutes({ db, passkeys, sessions }), ...delegationRoutes({ db, now })],
     signOn: settings.signOn && createSingleSignOn(settings.signOn, () => clock.monotonicMilliseconds()),
   })
   const app = createDeskApp(host, {
