@@ -81,10 +81,10 @@ export const TEMPLATE_FORMS: Readonly<Record<PackageTemplate, TemplateForm>> = {
 /** The fields of a new form. */
 export function templateValues(template: PackageTemplate): URLSearchParams {
   const { domain, useCase, scope, expected } = TEMPLATE_FORMS[template]
-  return new URLSearchParams([
-    ['business_context.domain', domain],
-    ['business_context.use_case', useCase],
-    ['business_context.scope.0.name', scope],
-    ...expected.map((each) => [`expected.${each}`, 'on']),
-  ])
+  return new URLSearchParams({
+    'business_context.domain': domain,
+    'business_context.use_case': useCase,
+    'business_context.scope.0.name': scope,
+    ...Object.fromEntries(expected.map((each) => [`expected.${each}`, 'on'])),
+  })
 }

@@ -1,5 +1,6 @@
 import { ExchangeError } from '@agent-exchange/sdk'
 import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
+import { DRAFT_TEXTS as T } from './desk-texts.ts'
 import { draftPage, examinedPage } from './draft-page.ts'
 import { examineDraft } from './examined-draft.ts'
 import { askForPasskey } from './passkey-decision.ts'
@@ -13,13 +14,13 @@ export async function decide(call: DeskCall): Promise<DeskAnswer> {
   const [digest, decision] = [fields.get('digest') ?? '', fields.get('decision')]
   const values = { name: name ?? '', reason: reason ?? '' }
   const errors = {
-    ...(values.name.trim() === '' && { name: 'Give your name.' }),
-    ...(values.reason.trim() === '' && { reason: 'Give a reason.' }),
-    ...(passphrase === '' && { passphrase: 'Give the approver passphrase.' }),
+    ...(values.name.trim() === '' && { name: T.giveName }),
+    ...(values.reason.trim() === '' && { reason: T.giveReason }),
+    ...(passphrase === '' && { passphrase: T.givePassphrase }),
   }
   if (Object.keys(errors).length > 0) return draftPage(call, { ...values, errors })
   if (decision !== 'approved' && decision !== 'declined')
-    throw new ExchangeError('input_invalid', { what: 'Choose to approve or to decline.' })
+    throw new ExchangeError('input_invalid', { what: T.choose })
   if (decision === 'approved') {
     // The page offers no approval of what cannot be sent. Here the checks may have changed since.
     const examined = await examineDraft(agent, id)
@@ -39,7 +40,7 @@ export async function decide(call: DeskCall): Promise<DeskAnswer> {
   } catch (error) {
     if (error instanceof TooManyTries) return draftPage(call)
     if (error instanceof ExchangeError && error.code === 'approver_locked')
-      return draftPage(call, { ...values, errors: { passphrase: 'This is not the approver passphrase.' } })
+      return draftPage(call, { ...values, errors: { passphrase: T.wrongPassphrase } })
     throw error
   }
   return { kind: 'redirect', to: pathTo('drafts', id), done: decision }

@@ -3,7 +3,7 @@ import { notice, page, type WebAssets } from '@agent-exchange/web'
 import type { DeskAgent } from './desk-agent.ts'
 import type { DeskPage } from './desk-call.ts'
 import type { DeskHost } from './desk-host.ts'
-import { CONVERSATION_TEXTS, SEARCH_TEXTS, TEXTS } from './desk-texts.ts'
+import { CONVERSATION_TEXTS, PAGE_TEXTS, SEARCH_TEXTS, TEXTS } from './desk-texts.ts'
 import { CONTENT_ROLES, DESK_ROLES, hasOneOf, type DeskPerson, type DeskRoles } from './desk-person.ts'
 
 /** Who is signed in, for the frame of a page. */
@@ -41,7 +41,7 @@ export function createDeskPages(options: {
   return {
     text({ title, main, flash = [], section, scripts = [] }, frame) {
       const site = {
-        name: 'Agent desk',
+        name: PAGE_TEXTS.site,
         language: 'en',
         home: '/',
         assetFolder: '/assets/',
@@ -55,10 +55,9 @@ export function createDeskPages(options: {
       return String(page(site, { title, main, flash, styles: [style], scripts: [script, ...scripts] }))
     },
     failure,
-    notPermitted: (roles) =>
-      failure(403, 'Not permitted', `This needs the role ${roles.join(' or ')}. Ask an administrator.`),
+    notPermitted: (roles) => failure(403, PAGE_TEXTS.notPermitted, PAGE_TEXTS.needsRole(roles.join(' or '))),
     problem: (error) =>
-      failure(NOT_FOUND.has(error.code) ? 404 : 409, 'This did not work', `${error.message} (${error.code})`),
+      failure(NOT_FOUND.has(error.code) ? 404 : 409, PAGE_TEXTS.failed, `${error.message} (${error.code})`),
   }
 }
 
@@ -67,7 +66,7 @@ function failure(status: number, title: string, explanation: string): DeskPage {
     kind: 'page',
     status,
     title,
-    main: notice({ tone: 'bad', title: 'Nothing was changed.', text: explanation }),
+    main: notice({ tone: 'bad', title: PAGE_TEXTS.nothingChanged, text: explanation }),
   }
 }
 

@@ -11,7 +11,7 @@ import {
   type Html,
 } from '@agent-exchange/web'
 import { pathTo, type DeskCall } from './desk-call.ts'
-import { PLACE_TEXTS } from './desk-texts.ts'
+import { DRAFT_TEXTS as T, PLACE_TEXTS } from './desk-texts.ts'
 
 /** What a refused form had in it. The passphrase is never shown again. */
 export interface DecisionValues {
@@ -34,8 +34,8 @@ export function decisionForm(
   if (wait > 0)
     return notice({
       tone: 'bad',
-      title: 'Too many wrong passphrases.',
-      text: `Nothing can be approved for ${Math.ceil(wait / MINUTE_MS)} minutes.`,
+      title: T.tooManyTries,
+      text: T.locked(Math.ceil(wait / MINUTE_MS)),
     })
   const { name, reason, errors = {} } = values
   const fields: Field[] = [
@@ -43,8 +43,8 @@ export function decisionForm(
     {
       kind: 'text',
       name: 'name',
-      label: 'Your name',
-      hint: 'Name and reason stay in the folder of the agent.',
+      label: T.yourName,
+      hint: T.staysInFolder,
       isRequired: true,
       maxLength: 200,
       autocomplete: 'name',
@@ -54,7 +54,7 @@ export function decisionForm(
     {
       kind: 'textarea',
       name: 'reason',
-      label: 'Reason',
+      label: T.reason,
       isRequired: true,
       maxLength: 2_000,
       ...(reason !== undefined && { value: reason }),
@@ -63,7 +63,7 @@ export function decisionForm(
     {
       kind: 'password',
       name: 'passphrase',
-      label: 'Approver passphrase',
+      label: T.passphrase,
       isRequired: true,
       autocomplete: 'off',
       ...(errors.passphrase !== undefined && { error: errors.passphrase }),
@@ -73,8 +73,8 @@ export function decisionForm(
     <input type="hidden" name="${CSRF_FIELD}" value="${call.csrfToken}" />
     ${fields.map((given) => field('decide', given))}
     <p class="actions">
-      ${values.canApprove && button({ label: 'Approve', tone: 'primary', name: 'decision', value: 'approved' })}
-      ${button({ label: 'Decline', tone: 'danger', name: 'decision', value: 'declined' })}
+      ${values.canApprove && button({ label: T.approve, tone: 'primary', name: 'decision', value: 'approved' })}
+      ${button({ label: T.decline, tone: 'danger', name: 'decision', value: 'declined' })}
     </p>
   </form>`
 }
@@ -85,20 +85,20 @@ export function sendForm({ csrfToken }: DeskCall, { draftId }: StoredDraft): Htm
     action: pathTo('drafts', draftId, '/send'),
     csrfToken,
     fields: [],
-    submit: { label: 'Seal and send now' },
+    submit: { label: T.send },
   })
 }
 
 export function discardForm({ csrfToken, agent }: DeskCall, draftId: string): Html {
   return confirmation({
-    summary: 'Discard…',
+    summary: T.discard,
     explanation: PLACE_TEXTS[agent.place].discard,
     form: {
       id: `discard-${draftId}`,
       action: pathTo('drafts', draftId, '/discard'),
       csrfToken,
       fields: [],
-      submit: { label: 'Discard now' },
+      submit: { label: T.discardNow },
     },
   })
 }

@@ -4,6 +4,7 @@ import { titleOf } from '@agent-exchange/sdk/internal'
 import { badge, definitionList, html, identifier, notice, type Html, type Notice } from '@agent-exchange/web'
 import { checkTable } from './check-table.ts'
 import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
+import { CHECK_TEXTS, DRAFT_TEXTS as T, TEXTS } from './desk-texts.ts'
 import { hasOneOf, SENDING_ROLES } from './desk-person.ts'
 import { decisionForm, discardForm, sendForm, type DecisionValues } from './draft-forms.ts'
 import { stateBadge } from './draft-table.ts'
@@ -26,28 +27,28 @@ export async function examinedPage(
   const { draft, checks, warnings, trouble } = examined
   return {
     kind: 'page',
-    title: `Draft: ${titleOf(draft.object).toLowerCase()}`,
+    title: T.draftTitle(titleOf(draft.object).toLowerCase()),
     section: 'drafts',
     ...((values.errors ?? values.isRefused) && { status: 422 }),
     main: html`${summary(examined, await isKnownThread(call, draft))}
-      <h2>Checks of the policy</h2>
-      ${trouble !== undefined && notice({ tone: 'warn', title: 'The checks could not be evaluated.', text: trouble })}
-      ${checks.length > 0 && checkTable(checks)} ${rawView('Policy of this draft', draft.policy)}
-      <h2>What will be sealed</h2>
+      <h2>${CHECK_TEXTS.caption}</h2>
+      ${trouble !== undefined && notice({ tone: 'warn', title: CHECK_TEXTS.unknown, text: trouble })}
+      ${checks.length > 0 && checkTable(checks)} ${rawView(T.policy, draft.policy)}
+      <h2>${T.sealedContent}</h2>
       ${
         warnings.length > 0 &&
         notice({
           tone: 'warn',
-          title: 'Sentences of the template were not replaced.',
+          title: T.notReplaced,
           text: warnings.map(({ pointer }) => pointer).join(', '),
         })
       }
       <article class="package ours">${objectView(draft.object)}</article>
       <details>
-        <summary>Exactly these bytes are sealed (RFC 8785)</summary>
+        <summary>${T.bytes}</summary>
         <pre class="exact" tabindex="0"><bdi>${shownLines(canonicalize(draft.object))}</bdi></pre>
       </details>
-      <p>Digest of the draft: ${identifier(draft.digest)}</p>
+      <p>${T.digest} ${identifier(draft.digest)}</p>
       ${await decisionPart(call, examined, values)}
       ${hasOneOf(call.person, ['planner']) && discardForm(call, draft.draftId)}`,
   }
@@ -61,20 +62,20 @@ async function isKnownThread({ agent }: DeskCall, { respondsTo, threadId }: Stor
 function summary({ draft, verdict }: ExaminedDraft, isKnown: boolean): Html {
   const { recipient, respondsTo, threadId, packageId, skill, expiresAt, createdAt, state } = draft
   return definitionList([
-    ['State', verdict === 'fails' ? badge('bad', 'cannot be sent') : stateBadge(state)],
-    ['For', html`${identifier(recipient.agentId)} of ${identifier(recipient.organizationId)}`],
+    [T.state, verdict === 'fails' ? badge('bad', T.cannotBeSent) : stateBadge(state)],
+    [T.for, html`${identifier(recipient.agentId)} ${TEXTS.of} ${identifier(recipient.organizationId)}`],
     [
-      'Thread',
+      T.thread,
       isKnown
         ? identifier(threadId, pathTo('threads', threadId))
-        : html`${identifier(threadId)} <span class="quiet">no package yet</span>`,
+        : html`${identifier(threadId)} <span class="quiet">${T.noPackageYet}</span>`,
     ],
-    ['Package', identifier(packageId)],
-    ...(respondsTo === undefined ? [] : ([['Responds to', identifier(respondsTo)]] as const)),
-    ['Skill', html`${textOf(skill.id)} ${textOf(skill.version)}`],
-    ['Purpose', textOf(draft.policy.purpose)],
-    ['Content expires', expiresAt === undefined ? 'as the policy says' : second(expiresAt)],
-    ['Drafted', second(createdAt)],
+    [T.package, identifier(packageId)],
+    ...(respondsTo === undefined ? [] : ([[T.respondsTo, identifier(respondsTo)]] as const)),
+    [T.skill, html`${textOf(skill.id)} ${textOf(skill.version)}`],
+    [T.purpose, textOf(draft.policy.purpose)],
+    [T.expires, expiresAt === undefined ? T.asPolicySays : second(expiresAt)],
+    [T.drafted, second(createdAt)],
   ])
 }
 
@@ -82,17 +83,17 @@ async function decisionPart(call: DeskCall, examined: ExaminedDraft, values: Dec
   const { draft, verdict } = examined
   const { state, approvalRequired, decision } = draft
   const canSend = verdict === 'passes' && (state === 'ready' || state === 'approved')
-  return html`<h2>Decision</h2>
+  return html`<h2>${T.decision}</h2>
     ${
       decision &&
       definitionList([
-        ['Decision', `${decision.decision}${state === 'void' ? ', no longer valid' : ''}`],
-        ['By', textOf(decision.name)],
-        ['Reason', textOf(decision.reason)],
-        ['At', second(decision.decided_at)],
+        [T.decision, state === 'void' ? T.noLongerValid(decision.decision) : decision.decision],
+        [T.by, textOf(decision.name)],
+        [T.reason, textOf(decision.reason)],
+        [T.at, second(decision.decided_at)],
       ])
     }
-    ${!approvalRequired && !decision && html`<p>The policy requires no person for this draft.</p>`}
+    ${!approvalRequired && !decision && html`<p>${T.nobodyRequired}</p>`}
     ${verdict !== 'passes' && notice(HINDRANCES[verdict])}
     ${canSend && hasOneOf(call.person, SENDING_ROLES) && sendForm(call, draft)}
     ${await decidingPart(call, examined, values)}`
@@ -118,12 +119,10 @@ async function decidingPart(
 const HINDRANCES = {
   fails: {
     tone: 'bad',
-    title: 'This draft cannot be sent: a check of its policy fails.',
-    text: 'What cannot be sent is not approved. Have it drafted again without the failure, and discard this one.',
+    ...T.fails,
   },
   unknown: {
     tone: 'warn',
-    title: 'This draft cannot be approved before its checks were evaluated.',
-    text: 'Reload the page when the exchange answers. Until then the draft can be declined or discarded.',
+    ...T.unknown,
   },
 } as const satisfies Readonly<Record<string, Notice>>

@@ -8,6 +8,7 @@ import {
 } from '@agent-exchange/sdk/internal'
 import { html, visible, type Html } from '@agent-exchange/web'
 import { MAXIMUM_SHOWN_DEPTH } from './desk-limits.ts'
+import { OBJECT_TEXTS } from './desk-texts.ts'
 
 /** An object for people. Every member is shown, unknown ones too, and every value is text. */
 export function objectView(object: ProtocolObject): Html {
@@ -15,7 +16,7 @@ export function objectView(object: ProtocolObject): Html {
   return html`<p class="lead">${textOf(leadOf(object))}</p>
     ${memberList(content, 0)}
     <details>
-      <summary>Ids, versions and times</summary>
+      <summary>${OBJECT_TEXTS.technical}</summary>
       ${memberList(technical, 0)}
     </details>`
 }
@@ -44,12 +45,12 @@ function memberList(members: readonly Member[], depth: number): Html {
 
 function valueView(value: unknown, depth: number): Html {
   if (typeof value === 'string') return textOf(value)
-  if (typeof value === 'boolean') return html`${value ? 'yes' : 'no'}`
+  if (typeof value === 'boolean') return html`${value ? OBJECT_TEXTS.yes : OBJECT_TEXTS.no}`
   if (typeof value !== 'object' || value === null) return html`${String(value)}`
   if (depth > MAXIMUM_SHOWN_DEPTH)
     return html`<pre tabindex="0"><bdi>${shownLines(JSON.stringify(value, undefined, 2))}</bdi></pre>`
   const members = Object.entries(value as Record<string, unknown>)
-  if (members.length === 0) return html`<span class="quiet">none</span>`
+  if (members.length === 0) return html`<span class="quiet">${OBJECT_TEXTS.none}</span>`
   if (!Array.isArray(value)) return memberList(inReadingOrder(members), depth)
   return html`<ul>
     ${members.map(([, item]) => html`<li>${valueView(item, depth + 1)}</li>`)}

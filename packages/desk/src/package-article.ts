@@ -117,7 +117,7 @@ function handlingPart(place: DeskPlace, { object, keptUntil, modelUse }: ReadPac
       : []),
     ...(level && 'disclosure_level' in level
       ? [
-          html`${T.disclosureLevel}: <q><bdi>${visible(String(level.disclosure_level))}</bdi></q
+          html`${T.disclosureLevel}: <q><bdi>${visible(level.disclosure_level)}</bdi></q
             >.`,
         ]
       : []),

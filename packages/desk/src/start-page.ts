@@ -1,7 +1,7 @@
 import { buttonLink, html, shortIdentifier, table } from '@agent-exchange/web'
 import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
 import { CONTENT_ROLES, EVIDENCE_ROLES, hasOneOf } from './desk-person.ts'
-import { TEXTS } from './desk-texts.ts'
+import { DRAFT_TEXTS, EVIDENCE_TEXTS, TEXTS } from './desk-texts.ts'
 import { overviewPage } from './overview-page.ts'
 import { ago } from './shown-times.ts'
 
@@ -27,10 +27,10 @@ async function threadsWithEvidence({ agent, now }: DeskCall): Promise<DeskAnswer
       ${table({
         caption: TEXTS.conversations,
         columns: [
-          { title: 'Thread' },
-          { title: 'Last event' },
-          { title: 'Packages', isNumeric: true },
-          { title: 'Evidence' },
+          { title: DRAFT_TEXTS.thread },
+          { title: TEXTS.lastEvent },
+          { title: TEXTS.packages, isNumeric: true },
+          { title: EVIDENCE_TEXTS.title },
         ],
         rows: threads.map(({ threadId, last, packages }) => [
           shortIdentifier(threadId),

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
-import { DONE, type DeskAnswer, type DeskPage, type DoneCode } from './desk-call.ts'
+import type { DeskAnswer, DeskPage, DoneCode } from './desk-call.ts'
+import { DONE } from './done-notices.ts'
 
 /** Writes an answer. `done` is the code in the address, which says what the last change led to. */
 export function writeAnswer(
