@@ -47,8 +47,8 @@ export async function overviewPage(call: DeskCall): Promise<DeskAnswer> {
     dueTable(TEXTS.answersDue, dueRows(read, { isReaders: true, deadlines, now }), names, shown),
     draftList(TEXTS.drafts, drafts, { shown, now }),
     ...openDrafts(call, open, shown),
-    packageList(TEXTS.unopened, read, 'unopened', { call, shown }),
-    packageList(TEXTS.failedToOpen, read, 'cannot_open', { call, shown }),
+    packageList(TEXTS.unopened, read, 'unopened', { call, shown, names }),
+    packageList(TEXTS.failedToOpen, read, 'cannot_open', { call, shown, names }),
     ...endingKeys.map(({ keyId, role, endsAt }) =>
       notice({
         tone: 'warn',
@@ -158,7 +158,7 @@ function packageList(
   heading: string,
   read: ReadThreads,
   reason: 'unopened' | 'cannot_open',
-  { call, shown }: { readonly call: DeskCall; readonly shown: ShownRows },
+  { call, shown, names }: { readonly call: DeskCall; readonly shown: ShownRows; readonly names: AddressBook },
 ): Html | undefined {
   const found = [...read].flatMap(([threadId, story]) =>
     story.conversation
@@ -181,7 +181,8 @@ function packageList(
           ({ entry, threadId, story }) =>
             html`<li>
               <a href="${pathTo('packages', entry.packageId)}"
-                ><bdi>${entry.sentBy.agentId}</bdi> ${TEXTS.of} <bdi>${entry.sentBy.organizationId}</bdi></a
+                ><bdi>${entry.sentBy.agentId}</bdi> ${TEXTS.of}
+                <bdi>${nameIn(names, entry.sentBy.organizationId)}</bdi></a
               >
               ${ago(entry.at, call.now)}, ${titleLink(threadId, story)}
               ${entry.unreadable?.detail !== undefined && html`(${visible(entry.unreadable.detail)})`}
