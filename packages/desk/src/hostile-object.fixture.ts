@@ -8,16 +8,16 @@ export const MARKUP = `"><img src=x onerror="document.title='owned'"><script>doc
 type ObjectTerms = Parameters<typeof newObject>[1]
 
 /** A valid object of this type with markup in each free text, and how many texts it has. */
-export function hostileObject(
-  type: keyof typeof exampleObjects,
+export function hostileObject<Type extends ProtocolObject['object_type']>(
+  type: Type,
   terms: ObjectTerms,
-): { readonly object: ProtocolObject; readonly count: number } {
+): { readonly object: Extract<ProtocolObject, { object_type: Type }>; readonly count: number } {
   const fresh = newObject(type, terms)
   const own = Object.entries(fresh).filter(([name]) => OWN.has(name))
   const example = structuredClone(exampleObjects[type]) as object
   const full = { ...fresh, ...example, ...Object.fromEntries(own) } as ProtocolObject
   assert.ok(validateObject(full).valid, type)
-  return withMarkup(full)
+  return withMarkup(full) as ReturnType<typeof hostileObject<Type>>
 }
 
 /** Puts the markup into each string that the schema lets be anything. Returns the object and how many it holds. */

@@ -29,14 +29,19 @@ export function assertQuiet({ faults, foreignRequests }: WatchedPage): void {
   assert.deepEqual(foreignRequests, [])
 }
 
+/** Fails with the elements that reach beyond the page. */
 export async function assertNoHorizontalScroll(page: Page): Promise<void> {
-  const { scrollWidth, clientWidth } = (await page.evaluate(
-    '({ scrollWidth: document.documentElement.scrollWidth, clientWidth: document.documentElement.clientWidth })',
-  )) as {
-    scrollWidth: number
-    clientWidth: number
-  }
-  assert.ok(scrollWidth <= clientWidth, `the page is ${scrollWidth} wide in ${clientWidth}`)
+  const { scrollWidth, clientWidth, wide } = (await page.evaluate(`(() => {
+    const { scrollWidth, clientWidth } = document.documentElement
+    const wide = [...document.querySelectorAll('body *')]
+      .filter((each) => each.getBoundingClientRect().right > clientWidth + 1)
+      .map((each) => each.tagName.toLowerCase() + (each.id && '#' + each.id) + (each.className && '.' + each.className))
+    return { scrollWidth, clientWidth, wide: wide.slice(0, 8) }
+  })()`)) as { scrollWidth: number; clientWidth: number; wide: string[] }
+  assert.ok(
+    scrollWidth <= clientWidth,
+    `the page is ${scrollWidth} wide in ${clientWidth}: ${wide.join(', ')}`,
+  )
 }
 
 export interface PageCheck {
