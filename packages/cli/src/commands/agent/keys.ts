@@ -14,7 +14,7 @@ import { snakeCased } from '../../agent/snake-cased.ts'
 import { visibleJson } from '../../visible.ts'
 import { group } from '../operator/operator-command.ts'
 import { table } from '../operator/table.ts'
-import { timeOption } from '../operator/time-option.ts'
+import { revocationOf, withRevocationOptions, type RevocationOptions } from './key-revocation.ts'
 
 export function agentKeysCommand(): Command {
   return group('keys', "The agent's own keys", [listCommand(), rotateCommand(), revokeCommand()])
@@ -49,37 +49,20 @@ function rotateCommand(): Command {
     )
 }
 
-interface RevokeOptions extends AgentOptions {
-  readonly invalidFrom: string
-  readonly reasonCode: string
-  readonly evidence: string
-}
+type RevokeOptions = AgentOptions & RevocationOptions
 
 function revokeCommand(): Command {
-  return agentCommandOf(
+  const command = agentCommandOf(
     'revoke',
     'Revoke a key permanently; packages accepted before --invalid-from stay verifiable',
     'keys revoke KEY_ID --invalid-from 2026-03-01T08:00:00Z --reason-code compromise --evidence case_7',
+  ).argument('<key_id>', 'id of the key')
+  return withRevocationOptions(command).action((keyId: string, options: RevokeOptions) =>
+    withAgent(options, async (agent) => {
+      const key = await agent.revokeKey(keyId, revocationOf(options))
+      console.log(options.json ? visibleJson(key) : `${keyId} is ${key.status}`)
+    }),
   )
-    .argument('<key_id>', 'id of the key')
-    .addOption(
-      timeOption(
-        '--invalid-from <time>',
-        'signatures from this time on are not trusted: a UTC time, a day, or 30m, 24h, 7d ago',
-      ).makeOptionMandatory(),
-    )
-    .requiredOption('--reason-code <code>', 'a code such as compromise or superseded')
-    .requiredOption('--evidence <reference>', 'reference to the incident record; no business facts')
-    .action((keyId: string, options: RevokeOptions) =>
-      withAgent(options, async (agent) => {
-        const key = await agent.revokeKey(keyId, {
-          invalidFrom: new Date(options.invalidFrom),
-          reasonCode: options.reasonCode,
-          evidenceReference: options.evidence,
-        })
-        console.log(options.json ? visibleJson(key) : `${keyId} is ${key.status}`)
-      }),
-    )
 }
 
 function show(keys: readonly OwnKey[], json = false): void {

@@ -9,7 +9,7 @@ import { Command, Option } from 'commander'
 import { CommandFailure } from '../../failure.ts'
 import { aexStep } from '../../next-step.ts'
 import { visible, visibleJson } from '../../visible.ts'
-import { timeOption } from '../operator/time-option.ts'
+import { revocationOf, withRevocationOptions, type RevocationOptions } from '../agent/key-revocation.ts'
 import { agentOption, gatewayLeaf, requireAgent, type Json } from './gateway-command.ts'
 import { withGateway } from './opened-gateway.ts'
 
@@ -54,22 +54,14 @@ function rotateCommand(): Command {
 }
 
 function revokeCommand(): Command {
-  return gatewayLeaf(
+  const command = gatewayLeaf(
     'revoke',
     'Revoke a key permanently; packages accepted before --invalid-from stay verifiable',
     'key revoke KEY_ID --agent agent_planner --invalid-from 2026-03-01T08:00:00Z --reason-code compromise --evidence case_7',
   )
     .argument('<key_id>', 'signing or encryption key of the agent')
     .addOption(agentOption())
-    .addOption(
-      timeOption(
-        '--invalid-from <time>',
-        'signatures from this time on are not trusted: a UTC time, a day, or 30m, 24h, 7d ago',
-      ).makeOptionMandatory(),
-    )
-    .requiredOption('--reason-code <code>', 'a code such as compromise or superseded')
-    .requiredOption('--evidence <reference>', 'reference to the incident record; no business facts')
-    .action(revokeKey)
+  return withRevocationOptions(command).action(revokeKey)
 }
 
 async function listKeys({ agent, json }: OfAgent): Promise<void> {
@@ -135,21 +127,9 @@ async function useClientKey(agentId: string, json: boolean | undefined): Promise
   console.log(`The client key of ${agentId} is ${key.keyId}.`)
 }
 
-interface Revoke extends OfAgent {
-  readonly invalidFrom: string
-  readonly reasonCode: string
-  readonly evidence: string
-}
-
-async function revokeKey(keyId: string, options: Revoke): Promise<void> {
-  const { agent, invalidFrom, reasonCode, evidence, json } = options
-  const key = await withAgent(agent, (hosted) =>
-    hosted.agent.revokeKey(keyId, {
-      invalidFrom: new Date(invalidFrom),
-      reasonCode,
-      evidenceReference: evidence,
-    }),
-  )
+async function revokeKey(keyId: string, options: OfAgent & RevocationOptions): Promise<void> {
+  const { agent, json } = options
+  const key = await withAgent(agent, (hosted) => hosted.agent.revokeKey(keyId, revocationOf(options)))
   console.log(json ? visibleJson(key) : visible(`${keyId} is ${key.status}`))
 }
 
