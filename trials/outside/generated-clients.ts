@@ -31,15 +31,15 @@ export async function tryGeneratedClients(trial: Trial): Promise<void> {
   const { folder, report } = trial
   let jar = ''
   const isThere = await report.step(TOOL, 'the generator', async () => {
-    requireProgram('java', '-version')
-    jar = await fetched(GENERATOR)
+    jar = await findGenerator()
     return GENERATOR.name
   })
   if (!isThere) return
-  const generate = (language: string) => generated(jar, language, trial)
+  const { document } = trial.exchange
+  const generate = (language: string) => generatedClient(jar, language, { document, folder })
 
   await report.step(TOOL, 'Python: compiles, registers, signs, pages', async () => {
-    const python = await pythonWith('generated-client', PYTHON_PACKAGES)
+    const python = await pythonOfClient()
     const { place, complaints } = await generate('python')
     await mustRun(python, ['-m', 'compileall', '-q', 'openapi_client'], { cwd: place, limitMs: STEP_MS })
     return `${await runPythonAgent(python, place, trial)}${complaints}`
@@ -61,6 +61,15 @@ export async function tryGeneratedClients(trial: Trial): Promise<void> {
   })
 }
 
+/** The path of the generator, once downloaded. */
+export async function findGenerator(): Promise<string> {
+  requireProgram('java', '-version')
+  return fetched(GENERATOR)
+}
+
+/** A Python interpreter with what a generated client imports. */
+export const pythonOfClient = () => pythonWith('generated-client', PYTHON_PACKAGES)
+
 const TSCONFIG = {
   compilerOptions: {
     target: 'es2022',
@@ -76,9 +85,13 @@ const TSCONFIG = {
 }
 
 /** The generator exits with 0 despite errors, so its output is checked. */
-async function generated(jar: string, language: string, { exchange, folder }: Trial) {
+export async function generatedClient(
+  jar: string,
+  language: string,
+  { document, folder }: { readonly document: string; readonly folder: string },
+) {
   const place = join(folder, language)
-  const args = ['-jar', jar, 'generate', '-i', exchange.document, '-g', language, '-o', place]
+  const args = ['-jar', jar, 'generate', '-i', document, '-g', language, '-o', place]
   const output = await mustRun('java', args, { limitMs: STEP_MS })
   const complaints = output
     .split('\n')
