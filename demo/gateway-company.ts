@@ -14,6 +14,7 @@ import type { DemoExchange } from './demo-exchange.ts'
 import { startPythonProgram, type PythonProgram } from './python-program.ts'
 import { SKILL } from './register-agent.ts'
 import type { Stage } from './stage.ts'
+import type { AgentAtGateway } from './story.ts'
 import { policyFor } from './story-objects.ts'
 import { LANE_NAMES } from './timeline.ts'
 
@@ -21,16 +22,12 @@ import { LANE_NAMES } from './timeline.ts'
 const POLL_MS = 200
 
 /** A company with a gateway, and a Python program that uses it. */
-export interface GatewayCompany {
-  readonly identity: Identity
+export interface GatewayCompany extends AgentAtGateway {
   readonly policyId: string
   readonly program: PythonProgram
   stop(): Promise<void>
   /** Starts the gateway again, with what it stored. */
   restart(): Promise<void>
-  capsule(subject: { readonly threadId: string }): Promise<Pick<CollectedCapsule, 'capsule'>>
-  /** A link that signs a new person in once. */
-  deskLink(): Promise<string>
 }
 
 export interface GatewayFounding {

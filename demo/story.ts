@@ -1,9 +1,8 @@
 import { SIGNATURE_CODES, verifyCapsule, type CapsuleResult } from '@agent-exchange/log'
 import type { NetworkStory, ProtocolObject, ReasoningPackage, ResponseObject } from '@agent-exchange/protocol'
-import { threadStory } from '@agent-exchange/sdk'
+import { threadStory, type CollectedCapsule, type Identity } from '@agent-exchange/sdk'
 import { readThreadObjects, storyText } from '@agent-exchange/sdk/internal'
 import type { FolderAgent } from '@agent-exchange/sdk/node'
-import type { GatewayCompany } from './gateway-company.ts'
 import { agreement, alignedStory, challenge, decision, demandChange, demoNames } from './story-objects.ts'
 import type { Side, Timeline } from './timeline.ts'
 
@@ -14,10 +13,18 @@ export interface Sent {
   readonly object: ProtocolObject
 }
 
+/** An agent that runs in a gateway, as a program of its company reaches it. */
+export interface AgentAtGateway {
+  readonly identity: Identity
+  capsule(subject: { readonly threadId: string }): Promise<Pick<CollectedCapsule, 'capsule'>>
+  /** A link that signs a new person in at the desk, once. */
+  deskLink(): Promise<string>
+}
+
 /** The agents of both companies. That of the supplier may run in a gateway. */
 export interface StoryAgents {
   readonly manufacturer: FolderAgent
-  readonly supplier: FolderAgent | GatewayCompany
+  readonly supplier: FolderAgent | AgentAtGateway
 }
 
 /** How the two companies act: by calls of the SDK, by tool calls of two models, or through a gateway. */
