@@ -59,13 +59,12 @@ function rowOf({ requirement, verdict, checks }: RequirementVerdict): string {
   return cut(`${SIGN[verdict]} ${requirement.id.padEnd(8)}${text}`)
 }
 
-/** Checks that failed for the same reason, such as a package that nobody can send, are one entry. */
+/** Checks that failed for the same cause, such as a package that nobody can read, are one entry; the page shows each. */
 function failureLines(report: Report): string[] {
-  const byReason = Map.groupBy(failuresOf(report), ({ check: { reason = '' } }) =>
-    reason.replaceAll(GENERATED_ID, '…'),
-  )
-  const isShort = byReason.size <= MAXIMUM_COMMANDS
-  return [...byReason].flatMap(([reason, failures]) => {
+  const byCause = Map.groupBy(failuresOf(report), ({ check: { reason = '' } }) => causeOf(reason))
+  const isShort = byCause.size <= MAXIMUM_COMMANDS
+  return [...byCause.values()].flatMap((failures) => {
+    const reason = failures[0]?.check.reason?.replaceAll(GENERATED_ID, '…') ?? ''
     const ids = [...new Set(failures.flatMap((failure) => failure.ids))].join(' ')
     const more = failures.length > 1 ? ` (${failures.length} checks)` : ''
     const last = failures[0]?.check.observed.at(-1)
@@ -75,6 +74,12 @@ function failureLines(report: Report): string[] {
       ...(command === '' || command.length > MAXIMUM_CURL ? [] : [`  ${command.replaceAll('\n', '\n  ')}`]),
     ]
   })
+}
+
+/** An operation that is missing or broken fails many checks by one answer. */
+function causeOf(reason: string): string {
+  const text = reason.replaceAll(GENERATED_ID, '…')
+  return /\b[A-Z]+ \/\S* answered (?:404|5\d\d)\b/u.exec(text)?.[0] ?? text
 }
 
 function cut(text: string): string {

@@ -97,7 +97,7 @@ const order: Check = {
     if (before.length === 0) throw new NotJudged('no audit event is recognizable in evidence')
     const statement = await receiptStatement(context, recipient, draft, 'received')
     const receipts = pathOf('createPackageReceipt', { package_id: draft.packageId })
-    succeeded(await recipient.organization.call('POST', receipts, statement), 201)
+    succeeded(await recipient.organization.call('POST', receipts, statement), 201, 'a receipt', ['PKG-08'])
     const after = await ids()
     const kept = after.filter((id) => before.includes(id))
     holds(kept.join(' ') === before.join(' '), 'events of evidence changed their order or disappeared')

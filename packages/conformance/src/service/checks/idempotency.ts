@@ -19,7 +19,8 @@ const retry: Check = {
     for (const operation of MUTATIONS) {
       const request = await validRequest(context, operation)
       const key = { idempotencyKey: request.idempotencyKey ?? context.newId('idem') }
-      const first = succeeded(await perform(operation, request, key), OPERATIONS[operation].status)
+      const { status } = OPERATIONS[operation]
+      const first = succeeded(await perform(operation, request, key), status, operation, ['API-01'])
       await blaming(idsOf(operation, 'API-04'), async () => {
         const second = await perform(operation, request, key)
         same([second.status, second.body], [first.status, first.body], `the retry of ${operation}`)
@@ -67,7 +68,8 @@ const reuse: Check = {
       const { other } = request
       if (!other) continue
       const key = { idempotencyKey: request.idempotencyKey ?? context.newId('idem') }
-      succeeded(await perform(operation, request, key), OPERATIONS[operation].status)
+      const { status } = OPERATIONS[operation]
+      succeeded(await perform(operation, request, key), status, operation, ['API-01'])
       await blaming(idsOf(operation, 'API-05', 'ERR-03'), async () => {
         const changed = await perform(operation, { ...request, body: other }, key)
         refusedWith(changed, 409, 'idempotency_key_reuse', `${operation} with a used key and other content`)

@@ -143,6 +143,7 @@ const bothViews: Check = {
     if (inRecipient.length > 0)
       context.note('O-25', inSender.length > 0 ? 'both parties are told' : 'only the recipient is told')
     const { items } = await walkStream(recipient)
+    holds(items.length > 0, 'the stream of the recipient of a package is empty', ['EVT-01'])
     const organizations = new Set(items.map(({ organization_id }) => organization_id))
     same([...organizations], [recipient.organization.organizationId], 'organizations in one stream')
   },
