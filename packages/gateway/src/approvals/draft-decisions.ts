@@ -19,7 +19,7 @@ import { factsOfDraft, readEffectiveRules, type DraftFacts, type EffectiveRules 
 import { listPasskeys, lockPasskey, recordUse } from './passkey-rows.ts'
 import type { PasskeyOptions } from './passkeys.ts'
 import { credentialOf } from './passkeys.ts'
-import { recordedDecisions } from './recorded-decisions.ts'
+import { recordedDecisions, type RecordedDecision } from './recorded-decisions.ts'
 import { relyingPartyOf } from './relying-party.ts'
 import { verifyAssertion } from './verify-assertion.ts'
 
@@ -32,17 +32,10 @@ export interface ShownDraft {
   readonly digest: string
 }
 
-/** What people of the company read about the decisions. */
+/** The decisions, for a person who may decide. */
 export interface DecisionsView {
-  /** Oldest first. */
-  readonly decisions: readonly {
-    readonly person: string
-    readonly onBehalfOf: string | undefined
-    readonly decision: 'approved' | 'declined'
-    readonly at: string
-    readonly reason: string
-  }[]
-  /** Sentences. */
+  readonly decisions: readonly RecordedDecision[]
+  /** What the rules ask for, in sentences. */
   readonly needs: readonly string[]
   /** Why this person cannot decide. */
   readonly hindrance: string | undefined
@@ -63,7 +56,7 @@ export interface DraftDecisions {
   ): Promise<'approved' | 'declined'>
   view(person: DecidingPerson, shown: ShownDraft): Promise<DecisionsView>
   /** Of a draft that is sent, too. */
-  recorded(agentId: string, draftId: string): Promise<DecisionsView['decisions']>
+  recorded(agentId: string, draftId: string): Promise<readonly RecordedDecision[]>
 }
 
 export interface DraftDecisionOptions extends PasskeyOptions {

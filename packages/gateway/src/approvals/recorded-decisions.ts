@@ -2,7 +2,15 @@ import type { Database } from '@agent-exchange/database'
 import type { SecretBox } from '../stores/secret-box.ts'
 import { reasonContext, listDecisions } from './decision-rows.ts'
 import { parseStatement } from './decision-statement.ts'
-import type { DecisionsView } from './draft-decisions.ts'
+
+/** What people of the company read about a decision. */
+export interface RecordedDecision {
+  readonly person: string
+  readonly onBehalfOf: string | undefined
+  readonly decision: 'approved' | 'declined'
+  readonly at: string
+  readonly reason: string
+}
 
 export interface RecordedDecisionParts {
   readonly db: Database
@@ -10,12 +18,12 @@ export interface RecordedDecisionParts {
   readonly namesOf: (personIds: readonly string[]) => Promise<ReadonlyMap<string, string>>
 }
 
-/** Who decided about a draft. The draft itself may be sent or gone. */
+/** Who decided about a draft, oldest first. The draft itself may be sent or gone. */
 export async function recordedDecisions(
   { db, box, namesOf }: RecordedDecisionParts,
   agentId: string,
   draftId: string,
-): Promise<DecisionsView['decisions']> {
+): Promise<readonly RecordedDecision[]> {
   const rows = (await listDecisions(db, agentId, draftId)).map((row) => ({
     ...row,
     onBehalfOf: parseStatement(row.statement)?.on_behalf_of,
