@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Check } from '../../run/check.ts'
 import { holds } from '../../run/expect.ts'
+import { NotJudged } from '../../run/finding.ts'
 import type { AgentContext } from '../agent-context.ts'
 import type { Notification } from '../scripted-stream.ts'
 import { signedWebhook, type WebhookDeviation } from '../signed-webhook.ts'
@@ -53,6 +54,20 @@ export async function handledAfter(
   }
 }
 
+/** For checks of an answer, which is judged also of an agent that cannot say what it handled. The report says so. */
+async function handledIfKnown(
+  context: AgentContext,
+  events: readonly Notification[],
+): Promise<readonly string[] | undefined> {
+  try {
+    return await handledAfter(context, events)
+  } catch (error) {
+    if (!(error instanceof NotJudged)) throw error
+    context.note('O-12', `judged by the answer only, because ${error.message}`)
+    return undefined
+  }
+}
+
 const rejections = REJECTED.map(({ name, title, cases }): AgentCheck => ({
   name: `agent/webhooks/rejects/${name}`,
   ids: ['EVT-14'],
@@ -68,8 +83,8 @@ const rejections = REJECTED.map(({ name, title, cases }): AgentCheck => ({
     }
     const event = context.stream.append()
     await store(context, event)
-    const handled = await handledAfter(context, [event])
-    const stored = attacks.find(({ event_id }) => handled.includes(event_id))
+    const handled = await handledIfKnown(context, [event])
+    const stored = attacks.find(({ event_id }) => handled?.includes(event_id))
     holds(stored === undefined, 'not so: the agent answered with a refusal and handled the event')
   },
 }))
@@ -83,7 +98,7 @@ const acceptances = ACCEPTED.map(({ name, title, cases }): AgentCheck => ({
       const event = context.stream.append(each.event)
       const status = await deliverEvent(context, event, each)
       holds(status === 204, `not so: the agent answered ${status} instead of 204`)
-      await handledAfter(context, [event])
+      await handledIfKnown(context, [event])
     }
   },
 }))
