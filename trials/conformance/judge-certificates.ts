@@ -11,7 +11,7 @@ import type { Transport } from '../../packages/conformance/src/wire/wire.ts'
 import type { TrialTools } from '../shared/trial-parts.ts'
 import { PACE } from './own-service.ts'
 
-const IDS = ['AUTH-01', 'AUTH-02']
+const IDS = new Set(['AUTH-01', 'AUTH-02'])
 
 /** Clients that authenticate by certificates: they pass, and a service that does not compare certificates does not. */
 export async function tryCertificates({ report }: TrialTools): Promise<void> {
@@ -53,7 +53,7 @@ const judge = (service: ServiceUnderTest, seed: string, mutate?: (send: Transpor
   judgeService(service, {
     // Getting a skill release needs a hook, which these clients lack.
     checks: SERVICE_CHECKS.filter(
-      ({ ids, name }) => ids.some((id) => IDS.includes(id)) && name !== 'authentication/without-token',
+      ({ ids, name }) => ids.some((id) => IDS.has(id)) && name !== 'authentication/without-token',
     ),
     seed,
     requestsPerSecond: PACE,

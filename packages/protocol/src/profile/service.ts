@@ -92,7 +92,12 @@ export const servicePoints = {
         1_000,
         'time in which a process begins to parse and check requests before it handles what has arrived meanwhile; organizations are served in turn',
       ),
-      webhook_endpoints: integer(20, 1, 1_000, 'webhook endpoints of one organization; those that answered 410 do not count'),
+      webhook_endpoints: integer(
+        20,
+        1,
+        1_000,
+        'webhook endpoints of one organization; those that answered 410 do not count',
+      ),
       agents: integer(1_000, 1, 1_000_000, 'agents of one organization'),
       keys_per_agent: integer(256, 2, 10_000, 'keys of one agent, including revoked ones'),
       revocations_per_key: integer(

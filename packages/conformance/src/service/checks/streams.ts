@@ -82,7 +82,7 @@ const polling: Check = {
     const small: unknown[] = []
     let cursor: string | undefined
     let largest = 0
-    for (let page = 0; page < SMALL_PAGES; page++) {
+    for (let count = 0; count < SMALL_PAGES; count++) {
       const query = new URLSearchParams({ limit: '1', ...(cursor !== undefined && { after: cursor }) })
       const page = await recipient.organization.call('GET', `/v1/notifications?${query.toString()}`)
       if (page.status >= 400 && page.status < 500) {
