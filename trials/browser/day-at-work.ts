@@ -25,7 +25,11 @@ export async function startDayAtWork(employees: readonly Employee[]) {
   await until('both gateways lead', () => atCars.agents.isLeading() && atSeats.agents.isLeading())
   const supplier = agentOf(atSeats, seatsId)
   const rule = { partner: 'org_seats', policyId: null, packageType: null, sensitivity: null } as const
-  await addRule(atCars.db, { ...rule, people: 1, approvers: [] }, { by: 'Ole Dahl', now: now() })
+  await addRule(
+    atCars.db,
+    { ...rule, people: 1, approvers: [] },
+    { actor: { kind: 'command', id: 'Ole Dahl' }, now: now() },
+  )
 
   const owned = stack.move()
   return {

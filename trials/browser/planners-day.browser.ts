@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { addAuthenticator, openBrowser, screenshot, type WatchedPage } from '@agent-exchange/testkit/browser'
-import type { Page } from 'playwright-core'
 import { FACT, REQUEST, startDayAtWork } from './day-at-work.ts'
 
 const PLANNER = { account: 'paula', name: 'Paula Plan', group: 'planning' }
@@ -103,7 +102,7 @@ test('the day of a planner', async (t) => {
 })
 
 /** The log holds new entries within a moment. Until then a part of the evidence rests on signatures alone. */
-async function settledVerdict(page: Page): Promise<string> {
+async function settledVerdict(page: WatchedPage['page']): Promise<string> {
   let verdict = ''
   for (let tries = 0; tries < EVIDENCE_TRIES; tries++) {
     verdict = (await page.locator('.notice').first().innerText()).trim()

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { freePorts, testAuthority } from '@agent-exchange/testkit'
 import { CLIENT_ID, CLIENT_SECRET, startIdentityProvider } from '@agent-exchange/testkit/identity-provider'
-import type { Page } from 'playwright-core'
+import type { WatchedPage } from '@agent-exchange/testkit/browser'
 import { adminOf, exampleRealm, type Admin, type RealmClient } from '../keycloak/keycloak-admin.ts'
 import { installKeycloak, startKeycloak } from '../keycloak/keycloak-server.ts'
 import { Skipped } from '../shared/report.ts'
@@ -23,7 +23,7 @@ export interface SignInProvider extends AsyncDisposable {
   /** Variables of the gateway. */
   readonly settings: Record<string, string>
   /** From the sign-in page of the desk through the provider, back to the desk. */
-  signIn(page: Page, employee: Employee): Promise<void>
+  signIn(page: WatchedPage['page'], employee: Employee): Promise<void>
 }
 
 const REALM = 'exchange'

@@ -1,3 +1,4 @@
+/* oxlint-disable max-lines -- all English of the desk is in one file, so that it can be translated */
 import type { DeskPlace } from './desk-agent.ts'
 
 /** English of the story and of the first page. `STORY_HEADINGS` and the other words of a story are in the SDK. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { ExchangeError } from '@agent-exchange/sdk'
 import { connectFolder, createAgentFolder, setExchangeAccess } from '@agent-exchange/sdk/node'
 import { freePorts } from '@agent-exchange/testkit/free-ports'
-import { pino } from 'pino'
+import { createLog } from '@agent-exchange/server/create-log'
 import { importAgent } from '../../../packages/gateway/src/agents/import-agent.ts'
 import { readGatewayConfig } from '../../../packages/gateway/src/config/read-config.ts'
 import { openGateway } from '../../../packages/gateway/src/startup/open-gateway.ts'
@@ -14,7 +14,6 @@ import { answerLines, type Values } from './answer-lines.ts'
 const [folder = ''] = process.argv.slice(2)
 const agentFolder = join(folder, 'agent')
 const WEBHOOKS = 'https://agent.example'
-const QUIET = pino({ level: 'silent' })
 let agentId = ''
 let gateway: RunningGateway | undefined
 
@@ -31,7 +30,7 @@ async function configuration() {
 
 async function running(): Promise<RunningGateway> {
   return (gateway ??= await startGateway(await configuration(), {
-    log: QUIET,
+    log: createLog('silent'),
     limits: { gapPatienceMs: 100 },
   }))
 }

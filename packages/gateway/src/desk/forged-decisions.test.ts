@@ -8,7 +8,7 @@ import { deskVisitor, passkeyOptionsIn, withPasskey } from './desk-visitor.fixtu
 const company = await startApprovingCompany()
 after(() => company[Symbol.asyncDispose]())
 const { origin, hosted, gateway } = company
-const by = { by: 'Ole Dahl', now: new Date() }
+const by = { actor: { kind: 'command', id: 'Ole Dahl' } as const, now: new Date() }
 const OTHER_RULE: RuleTerms = {
   partner: null,
   policyId: null,

@@ -106,8 +106,8 @@ test('a draft waits on the first page of the delegate of an approver, who is not
 
 test('pages offer only what the roles of the person permit', async () => {
   const draft = await company.draft()
-  const reader = await withPasskey('Per Lie', 'reader')
-  const planner = await withPasskey('Siv Moe', 'planner')
+  const reader = await person('Per Lie', 'reader')
+  const planner = await person('Siv Moe', 'planner')
   assert.doesNotMatch((await reader.get(`/drafts/${draft.draftId}`)).text, /Discard…|Seal and send now/u)
   assert.match((await planner.get(`/drafts/${draft.draftId}`)).text, /Discard…/u)
   assert.doesNotMatch((await planner.get('/')).text, /aex agent/u)

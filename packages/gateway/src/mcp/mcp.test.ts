@@ -287,7 +287,8 @@ test('a model neither reads nor discards a draft that a person wrote', async () 
   assert.ok(hosted)
   const to = { organizationId: 'org_partner', agentId: 'agent_partner' }
   const { draftId } = await hosted.drafts.create(contentFor(hosted.agent, to, 'a person wrote this'))
-  await recordAuthor(db, { agentId: seats, draftId, author: { kind: 'person', id: 'person_1' } })
+  const author = { kind: 'person', id: 'person_1' } as const
+  await db.begin((tx) => recordAuthor(tx, { agentId: seats, draftId, author }))
   await using model = await clientWith(MAY_ALL)
   for (const tool of ['check_draft', 'discard_draft', 'send_draft'])
     assert.match(await model.failure(tool, { draft_id: draftId }), /draft_missing/u, tool)

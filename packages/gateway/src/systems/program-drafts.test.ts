@@ -39,6 +39,7 @@ const write = (agentId: string, author: DraftAuthor) =>
     await recordAuthor(tx, { agentId, draftId, author })
     await requireShare(tx, { agentId, draftId, author })
   })
+const authored = (draft: Parameters<typeof recordAuthor>[1]) => db.begin((tx) => recordAuthor(tx, draft))
 const idsOf = async (agentId: string) => {
   const rows = await db<{ id: string }[]>`select draft_id as id from agent_draft where agent_id = ${agentId}`
   return rows.map(({ id }) => id)
@@ -63,10 +64,10 @@ test('a program sees drafts of programs only, never one that a person wrote', as
   const agentId = await database.newAgent()
   const [own, both, ofPerson, unknown] = await Promise.all([1, 2, 3, 4].map(() => newDraft(agentId)))
   assert.ok(own && both && ofPerson && unknown)
-  await recordAuthor(db, { agentId, draftId: own, author: system('erp') })
-  await recordAuthor(db, { agentId, draftId: both, author: { kind: 'model', id: 'm' } })
+  await authored({ agentId, draftId: own, author: system('erp') })
+  await authored({ agentId, draftId: both, author: { kind: 'model', id: 'm' } })
   for (const draftId of [both, ofPerson])
-    await recordAuthor(db, { agentId, draftId, author: { kind: 'person', id: 'person_1' } })
+    await authored({ agentId, draftId, author: { kind: 'person', id: 'person_1' } })
   assert.deepEqual([...(await programDrafts(db, agentId, [own, both, ofPerson, unknown]))], [own])
   for (const draftId of [both, ofPerson, unknown])
     await assert.rejects(requireProgramDraft(db, agentId, draftId), { code: 'draft_missing' })
@@ -80,8 +81,8 @@ test('old drafts of programs end, those of people stay', async () => {
     await newDraft(agentId, at),
     await newDraft(agentId),
   ]
-  for (const draftId of [old, recent]) await recordAuthor(db, { agentId, draftId, author: system('erp') })
-  await recordAuthor(db, { agentId, draftId: ofPerson, author: { kind: 'person', id: 'person_1' } })
+  for (const draftId of [old, recent]) await authored({ agentId, draftId, author: system('erp') })
+  await authored({ agentId, draftId: ofPerson, author: { kind: 'person', id: 'person_1' } })
   assert.equal(await deleteOldProgramDrafts(db, NOW), 1)
   assert.deepEqual((await idsOf(agentId)).toSorted(), [ofPerson, recent].toSorted())
 })
