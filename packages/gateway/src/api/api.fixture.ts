@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { AddressInfo } from 'node:net'
+import type { Database } from '@agent-exchange/database'
 import type { PolicyEnvelope } from '@agent-exchange/protocol'
 import { newObject } from '@agent-exchange/sdk/internal'
 import { connectFolder, createAgentFolder, setExchangeAccess } from '@agent-exchange/sdk/node'
@@ -9,6 +10,7 @@ import { systemClock } from '@agent-exchange/server/clock'
 import { issuerKeys } from '@agent-exchange/server/issuer'
 import { QUICK_LOG, startWorld, type World } from '@agent-exchange/testkit'
 import type { HostedAgent } from '../agents/hosted-agent.ts'
+import { recordAuthor } from '../approvals/draft-authors.ts'
 import { startIdentityProvider } from '../mcp/identity-provider.fixture.ts'
 import { putPolicy } from '../policies/agent-policies.ts'
 import { gatewayDatabase, testBox } from '../stores/gateway-database.fixture.ts'
@@ -39,7 +41,7 @@ export async function startApi() {
     // Another agent of the same organization.
     ['colleague', 'acme'],
   ] as const)
-    hosted.push(stack.use(await hostAgent(world, name, organization)))
+    hosted.push(stack.use(await hostAgent(world, db, { name, organization })))
   const provider = stack.use(await startIdentityProvider(() => new Date()))
   const contents = memoryContents()
   const logged: string[] = []
@@ -116,8 +118,8 @@ export async function startApi() {
 
 async function hostAgent(
   world: World,
-  name: string,
-  organization: string,
+  db: Database,
+  { name, organization }: { name: string; organization: string },
 ): Promise<HostedAgent & AsyncDisposable> {
   const dir = mkdtempSync(join(tmpdir(), `aex-gateway-${name}-`))
   const identity = { organizationId: `org_${organization}`, agentId: `agent_${name}` }
@@ -139,7 +141,16 @@ async function hostAgent(
     ...identity,
     agent,
     drafts: agent.drafts,
-    draftsBy: () => agent.drafts,
+    // The drafts of a folder have no transaction to share.
+    draftsBy: (author) => ({
+      ...agent.drafts,
+      async create(input) {
+        const draft = await agent.drafts.create(input)
+        const { draftId } = draft
+        await db.begin((tx) => recordAuthor(tx, { agentId: identity.agentId, draftId, author }))
+        return draft
+      },
+    }),
     outbox: agent.outbox,
     async [Symbol.asyncDispose]() {
       await agent[Symbol.asyncDispose]()
