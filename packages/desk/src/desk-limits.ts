@@ -55,6 +55,8 @@ export const OVERVIEW_WAIT_MS = 4_000
 export const REMEMBERED_VERDICTS = 200
 export const VERDICT_VALID_MS = 60_000
 export const VERDICT_WAIT_MS = 2_000
+/** Lines of each part of the evidence of a thread; the printable report has all. */
+export const SHOWN_EVIDENCE_LINES = 25
 /** Packages whose content one file for an auditor can show, the newest ones. */
 export const MAXIMUM_DISCLOSED = 100
 /** Conversations that a search reads, newest first, and how long it may take. */

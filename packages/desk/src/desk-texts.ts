@@ -356,6 +356,7 @@ export const EVIDENCE_TEXTS = {
   levelAndKeys: 'Level and keys',
   earlier: 'Packages from before version 2 of the evidence are not shown.',
   earlierHow: (id: string) => `Collect them with aex agent evidence ${id} --earlier.`,
+  more: (count: number) => `${count} more are in the printable report and in the downloaded file.`,
   noLog: 'There is no evidence without the transparency log.',
 } as const
 

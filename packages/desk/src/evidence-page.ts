@@ -9,7 +9,7 @@ import { ExchangeError, type CollectedCapsule } from '@agent-exchange/sdk'
 import { html, identifier, notice, type Html } from '@agent-exchange/web'
 import type { DeskAgent } from './desk-agent.ts'
 import type { DeskAnswer, DeskCall } from './desk-call.ts'
-import { MAXIMUM_DISCLOSED } from './desk-limits.ts'
+import { MAXIMUM_DISCLOSED, SHOWN_EVIDENCE_LINES } from './desk-limits.ts'
 import { EVIDENCE_TEXTS as T } from './desk-texts.ts'
 import { evidenceLinks, verdictView } from './evidence-part.ts'
 import { verifiedEvidence } from './verified-evidence.ts'
@@ -62,9 +62,11 @@ async function evidencePart(
 }
 
 function listOf({ items }: ReportSection): Html {
+  const hidden = items.length - SHOWN_EVIDENCE_LINES
   return html`<ul>
-    ${items.map((item) => html`<li>${visibleText(item)}</li>`)}
-  </ul>`
+      ${items.slice(0, SHOWN_EVIDENCE_LINES).map((item) => html`<li>${visibleText(item)}</li>`)}
+    </ul>
+    ${hidden > 0 && html`<p class="quiet">${T.more(hidden)}</p>`}`
 }
 
 function earlierNotice(id: string): Html {
