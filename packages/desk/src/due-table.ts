@@ -21,18 +21,18 @@ export function dueRows(
   read: ReadThreads,
   { isReaders, deadlines, now }: { isReaders: boolean; deadlines: readonly ReceivedDeadline[]; now: Date },
 ): readonly DueRow[] {
-  const told = [...read].flatMap(([threadId, story]) =>
+  const fromStories = [...read].flatMap(([threadId, story]) =>
     story.due
       .filter((answer) => answer.isReaders === isReaders)
       .map((answer) => ({ threadId, deadline: answer.deadline, known: { answer, story } })),
   )
-  const untold = deadlines
+  const unread = deadlines
     .filter(({ threadId }) => !read.has(threadId))
     .flatMap(({ threadId, dueAt }) => {
       const deadline = deadlineAt(dueAt, now)
       return deadline ? [{ threadId, deadline }] : []
     })
-  return [...told, ...untold].toSorted(byDeadline)
+  return [...fromStories, ...unread].toSorted(byDeadline)
 }
 
 export function dueTable(

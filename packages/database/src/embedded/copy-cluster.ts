@@ -7,7 +7,7 @@ import type { BackupManifest } from './backup-manifest.ts'
 
 export type Copied = Pick<BackupManifest, 'directories' | 'files'>
 
-/** PostgreSQL "Making a base backup": folders whose content belongs to the running server or is made anew. */
+/** PostgreSQL "Making a base backup": folders whose content belongs to the running server or is made again. */
 const EMPTY = new Set(
   'pg_wal pg_replslot pg_dynshmem pg_notify pg_serial pg_snapshots pg_stat_tmp pg_subtrans'.split(' '),
 )

@@ -25,7 +25,7 @@ export function makeSocketDirectory(place: Place, port: number): string {
   return own(mkdtempSync(join(parent, SHORT_PREFIX)), place)
 }
 
-/** A short folder is made anew at each start; the one beside the database stays. */
+/** A short folder is made at each start; the one beside the database is kept. */
 export function removeSocketDirectory(folder: string, place: Place): void {
   if (dirname(folder) !== place.folder && folder.includes(`/${SHORT_PREFIX}`)) {
     rmSync(folder, { recursive: true, force: true })

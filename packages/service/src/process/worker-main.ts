@@ -40,7 +40,7 @@ process.on('message', (message: ToWorker) => {
   if (message.kind === 'start') void start(message)
   else if (message.kind === 'stop') void stop()
   else if (message.kind === 'metrics_of_all') metrics.receive(message)
-  // What cannot be told is counted as not answered.
+  // What cannot be known is counted as not answered.
   else void metrics.report().catch(() => undefined)
 })
 // Where the first process is gone, the embedded database is going too.

@@ -57,7 +57,7 @@ export async function startWorkerPool(
     })
     worker.once('exit', member.leave)
   }
-  /** From the start: it may be scraped before it has told us that it is ready. */
+  /** From the start: it may be scraped before it has reported that it is ready. */
   const answerScrapes = (worker: Worker) =>
     worker.on('message', (message: FromWorker) => {
       if (message.kind !== 'metrics_wanted') return

@@ -5,11 +5,11 @@ import { eventName, type MailEvent, type MailKind } from './mail-events.ts'
 
 /** Owner of the tables mail and mailed_event. */
 
-/** Mails of one kind in 24 hours. What exceeds them is told on the next day. */
+/** Mails of one kind in 24 hours. What exceeds them is reported on the next day. */
 export const MAXIMUM_MAILS_A_DAY = 24
-/** Between two mails of one kind; what happens meanwhile is told together. */
+/** Between two mails of one kind; what happens meanwhile is reported together. */
 const PAUSE_SECONDS = { news: 900, trouble: 60 } as const
-/** An event that ended and begins again within this time is not told again. */
+/** An event that ended and begins again within this time is not reported again. */
 const SETTLED_SECONDS = 3_600
 const DAY_SECONDS = 86_400
 const MAILS_KEPT_SECONDS = 30 * DAY_SECONDS
@@ -20,7 +20,7 @@ export interface ClaimedMail {
 }
 
 /**
- * The events that no mail has told yet, marked as told. Undefined: there are none, or a mail now would be one too many.
+ * The events that no mail has reported yet, marked as reported. Undefined: there are none, or a mail now would be one too many.
  * The mark comes before the mail: a crash in between loses a mail and never repeats one.
  */
 export async function claimMail(
@@ -39,25 +39,25 @@ export async function claimMail(
     if (recent?.last && now.getTime() - Date.parse(recent.last) < PAUSE_SECONDS[kind] * 1_000)
       return undefined
     const names = events.map(eventName)
-    const told = new Set(
+    const reported = new Set(
       (await tx<{ event: string }[]>`select event from mailed_event where event = any(${names}::text[])`).map(
         ({ event }) => event,
       ),
     )
-    const untold = events.filter((event) => !told.has(eventName(event)))
-    if (untold.length === 0) return undefined
+    const unreported = events.filter((event) => !reported.has(eventName(event)))
+    if (unreported.length === 0) return undefined
     const mailId = randomUUID()
     const at = now.toISOString()
     await tx`insert into mail (mail_id, kind, claimed_at) values (${mailId}, ${kind}, ${at})`
     await tx`
       insert into mailed_event (event, mail_id, claimed_at)
-      select event, ${mailId}, ${at} from unnest(${untold.map(eventName)}::text[]) as event
+      select event, ${mailId}, ${at} from unnest(${unreported.map(eventName)}::text[]) as event
       on conflict (event) do nothing`
-    return { mailId, events: untold }
+    return { mailId, events: unreported }
   })
 }
 
-/** The mail server refused it or could not be reached: it is told again. */
+/** The mail server refused it or could not be reached: it is reported again. */
 export async function releaseMail(db: Database, mailId: string): Promise<void> {
   await db.begin(async (tx) => {
     await tx`delete from mailed_event where mail_id = ${mailId}`
@@ -65,7 +65,7 @@ export async function releaseMail(db: Database, mailId: string): Promise<void> {
   })
 }
 
-/** Forgets events that have ended, so that they are told when they begin again. */
+/** Forgets events that have ended, so that they are reported when they begin again. */
 export async function forgetEnded(db: Database, current: readonly MailEvent[], now: Date): Promise<void> {
   await db`
     delete from mailed_event where claimed_at < ${secondsBefore(now, SETTLED_SECONDS)}

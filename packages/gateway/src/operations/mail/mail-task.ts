@@ -10,7 +10,7 @@ import { mailText } from './mail-text.ts'
 
 const EVERY_SECONDS = 60
 const KINDS: readonly MailKind[] = ['trouble', 'news']
-/** A lock that is free for so many runs in a row has no holder on the way. */
+/** A lock that is free for this many runs in a row has no holder that is about to return. */
 const LEADERLESS_RUNS = 2
 
 export interface MailSettings extends EventSources {
@@ -44,7 +44,7 @@ export function mailTask(settings: MailSettings): PeriodicTask {
   }
 }
 
-/** One mail about everything of one kind that no mail has told. */
+/** One mail about everything of one kind that no mail has reported. */
 export async function tell(
   settings: MailSettings,
   kind: MailKind,

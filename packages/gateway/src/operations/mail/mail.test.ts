@@ -113,7 +113,7 @@ test('a mail that the server refuses is sent later, and what the server said is 
   assert.ok(!mailing.logged.join('').includes('refused:'))
 })
 
-test('the number of mails a day is limited, and what exceeded it is told on the next day', async () => {
+test('the number of mails a day is limited, and what exceeded it is reported on the next day', async () => {
   await using database = await gatewayDatabase()
   await using mailing = await startMailing(database)
   const { settings, mails, time } = mailing
