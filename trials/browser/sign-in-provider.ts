@@ -24,6 +24,8 @@ export interface SignInProvider extends AsyncDisposable {
   readonly settings: Record<string, string>
   /** From the sign-in page of the desk through the provider, back to the desk. */
   signIn(page: WatchedPage['page'], employee: Employee): Promise<void>
+  /** From the page of passkeys, which needs a sign-in that asked the person again. */
+  signInAgain(page: WatchedPage['page']): Promise<void>
 }
 
 const REALM = 'exchange'
@@ -32,6 +34,7 @@ const DESK_CLIENT = 'aex-desk'
 const EXAMPLE_GATEWAY = 'https://gateway.example'
 const PASSWORD = 'only-for-this-test'
 const COMPANY_ACCOUNT = { name: 'Sign in with your company account' } as const
+const AGAIN = { name: 'Sign in again, then register' } as const
 
 /** Keycloak, or why it cannot be had here: then the provider of the other tests takes its place. */
 export async function startSignInProvider(
@@ -73,6 +76,11 @@ async function startKeycloakProvider(
     async signIn(page, { account }) {
       await page.getByRole('link', COMPANY_ACCOUNT).click()
       await page.getByLabel('Username or email').fill(account)
+      await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
+      await page.getByRole('button', { name: 'Sign In' }).click()
+    },
+    async signInAgain(page) {
+      await page.getByRole('link', AGAIN).click()
       await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
       await page.getByRole('button', { name: 'Sign In' }).click()
     },
@@ -132,6 +140,7 @@ async function startSmallProvider(desk: string): Promise<SignInProvider> {
       })
       await page.getByRole('link', COMPANY_ACCOUNT).click()
     },
+    signInAgain: (page) => page.getByRole('link', AGAIN).click(),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   }
 }
