@@ -16,6 +16,7 @@ const ELSEWHERE = [
   'deployment.md', // container, cluster, systemd: npm run test:deploy
   'gateway-systems.md', // a Python program: packages/gateway/src/api/python-program.trial.test.ts
   'gateway.md', // a server with ports of its own: gateway-page.trial.test.ts, trials/faults/gateway-backup.trial.test.ts
+  'identity-providers.md', // settings for a provider: npm run test:browser -- trials
   'installing.md', // clones the repository: npm run test:packed
   'keys.md', // a PKCS#11 module: npm run test:pkcs11
   'operations.md', // an operator's own backups, identity provider and mirror
