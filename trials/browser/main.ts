@@ -13,7 +13,7 @@ const HELP = `Runs the browser tests with the chromium of this machine; exits 1 
   npm run test:browser -- trials               the day of a planner, with a real Keycloak
   npm run test:browser -- --screenshots DIR    where pictures go; default node_modules/.cache/screenshots`
 
-const FILE_TIMEOUT_MS = 300_000
+const FILE_TIMEOUT_MS = 600_000
 
 const args = process.argv.slice(2)
 const at = args.indexOf('--screenshots')

@@ -88,6 +88,7 @@ test('a template begins a conversation: the other company reads what the preview
   assert.match(refused.text, /Say who the recipient is/u)
   const fields = {
     'to.known': 'org_bolt agent_bolt',
+    'business_context.domain': 'supply',
     'business_context.use_case': 'material_constraint',
     'business_context.time_horizon': 'weeks 12 to 14',
     'business_context.scope.0.name': 'part_family',

@@ -44,7 +44,7 @@ for (const era of ERAS) {
     const { untrusted } = structuredContent as {
       untrusted: { from: object; verified_by: object; object: object }
     }
-    assert.deepEqual(Object.keys(untrusted), ['notice', 'from', 'verified_by', 'object'])
+    assert.deepEqual(Object.keys(untrusted), ['notice', 'from', 'verified_by', 'boundaries', 'object'])
     const shown = JSON.parse(data.text.split('\n').slice(1, -1).join('\n')) as object
     assert.deepEqual(shown, untrusted.object)
   })
