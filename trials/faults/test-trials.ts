@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { ROOT } from '../../tools/repository/repository-files.ts'
 import type { Trial } from './trial.ts'
 
-const LIMIT_MS = 1_200_000
+const LIMIT_MS = 1_800_000
 
 export const testTrials: Trial = {
   name: 'test-trials',
