@@ -40,7 +40,7 @@ function run(): void {
     process.exitCode = 2
     return
   }
-  const options = ['-C', 'source', '--test', '--test-concurrency=1', `--test-timeout=${FILE_TIMEOUT_MS}`]
+  const options = ['-C', 'source', '--test', '--test-concurrency=2', `--test-timeout=${FILE_TIMEOUT_MS}`]
   const { status } = spawnSync(process.execPath, [...options, ...files], {
     cwd: ROOT,
     stdio: 'inherit',
