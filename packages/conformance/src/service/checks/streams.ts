@@ -141,7 +141,10 @@ const bothViews: Check = {
     const inRecipient = await notificationsOf(recipient, packageId)
     const inSender = await notificationsOf(sender, packageId)
     if (inRecipient.length > 0)
-      context.note('O-25', inSender.length > 0 ? 'both parties are notified' : 'only the recipient is notified')
+      context.note(
+        'O-25',
+        inSender.length > 0 ? 'both parties are notified' : 'only the recipient is notified',
+      )
     const { items } = await walkStream(recipient)
     holds(items.length > 0, 'the stream of the recipient of a package is empty', ['EVT-01'])
     const organizations = new Set(items.map(({ organization_id }) => organization_id))
