@@ -26,6 +26,8 @@ const PHONE = { viewport: { width: 390, height: 844 } }
 const VISITED_OF_A_KIND = 2
 const NAVIGATION_MS = 60_000
 const FILES = /(?:\.json|\.html)$/u
+/** It leads to the provider, whose page is not ours. */
+const PROVIDER = '/sign-in/oidc?'
 const SHOWN_MARKUP = MARKUP.replace('\u202e', '\\u{202e}')
 const EVERY_ROLE = ['reader', 'planner', 'approver', 'auditor', 'administrator'] as const
 
@@ -170,14 +172,14 @@ test('every page of the desk is small, accessible and quiet on a phone, with hos
     if (times >= VISITED_OF_A_KIND || FILES.test(kind)) continue
     visited.set(kind, times + 1)
     await page.goto(company.origin + path)
-    await assertGoodPage(watched, path).catch((error: unknown) => void bad.push(String(error)))
+    await assertGoodPage(watched, path).catch((error: unknown) => void bad.push(`${path}: ${String(error)}`))
     shown += ((await page.locator('main').textContent()) ?? '').split(SHOWN_MARKUP).length - 1
     const links = await page
       .locator('a[href^="/"]')
       .evaluateAll((found) => found.map((link) => link.getAttribute('href') ?? ''))
     for (const link of links) {
       const [address = ''] = link.split('#')
-      if (seen.has(address)) continue
+      if (seen.has(address) || address.startsWith(PROVIDER)) continue
       seen.add(address)
       waiting.push(address)
     }
