@@ -7,7 +7,7 @@ import type { Clock } from '@agent-exchange/server/clock'
 import { Problem } from '../kernel/problem.ts'
 import { checkCertificatePath, type PathFailure } from './certificate-path.ts'
 import { PROXY_SECRET_HEADER } from './proxy-secret.ts'
-import { trustedPeers } from './trusted-peers.ts'
+import { trustedPeers } from '@agent-exchange/server/trusted-peers'
 
 /** The certificate that the client presented on this connection. */
 export interface ClientCertificate {
