@@ -7,11 +7,21 @@ import { HELD_REFUSALS, REFUSED_CREDENTIALS_PER_MINUTE, REFUSAL_DELAY_MS } from 
 
 export type DelayRefusals = (error: unknown, request: FastifyRequest, reply: FastifyReply) => Promise<void>
 
+interface RefusalDelayOptions {
+  readonly delayMs?: number
+  readonly isProxy?: (address: string | undefined) => boolean
+}
+
+const nobody = () => false
+
 /**
  * Each guess of a key costs a query, and each JWT a verification. An address that sends many invalid credentials gets its
  * answers late, as at an exchange; a valid one is never delayed, because another system may share the address.
  */
-export function createRefusalDelay(nowMs: () => number, delayMs = REFUSAL_DELAY_MS): DelayRefusals {
+export function createRefusalDelay(
+  nowMs: () => number,
+  { delayMs = REFUSAL_DELAY_MS, isProxy = nobody }: RefusalDelayOptions = {},
+): DelayRefusals {
   const refused = createCallLimits(nowMs, { callsPerMinute: REFUSED_CREDENTIALS_PER_MINUTE })
   const isWithinRate = (address: string) => {
     const limited = refused.begin(address)
@@ -21,7 +31,10 @@ export function createRefusalDelay(nowMs: () => number, delayMs = REFUSAL_DELAY_
   const delay = delayRefusals(isWithinRate, { delayMs, maximumHeld: HELD_REFUSALS })
   return async (error, request, reply) => {
     if (!(error instanceof GatewayProblem) || !CREDENTIALS.has(error.code)) return
-    if (!(await delay(limitedAddress(request.raw.socket.remoteAddress)))) reply.header('connection', 'close')
+    const { remoteAddress } = request.raw.socket
+    // Everybody shares the address of a proxy.
+    if (isProxy(remoteAddress)) return
+    if (!(await delay(limitedAddress(remoteAddress)))) reply.header('connection', 'close')
   }
 }
 

@@ -21,6 +21,8 @@ export interface McpSettings extends Omit<ModelDependencies, 'now'> {
   readonly agents: HostedAgents
   readonly clock: Clock
   readonly log: ApiServerSettings['log']
+  /** Whether a peer is a proxy that ends TLS. */
+  readonly isProxy: (address: string | undefined) => boolean
   /** The company's identity provider, with the audience of tokens for models. */
   readonly tokens: { readonly source: TokenSource; readonly audience: string }
 }
@@ -30,7 +32,7 @@ const NEXT_STEP = 'a person who may approve opens the desk of the gateway and re
 
 /** MCP over Streamable HTTP for the agents of the gateway, by the authorization part of the MCP specification. */
 export function mountMcp(app: FastifyInstance, settings: McpSettings): AsyncDisposable {
-  const { agents, clock, publicUrl, log, tokens } = settings
+  const { agents, clock, publicUrl, log, tokens, isProxy } = settings
   const now = () => new Date(clock.now())
   const identify = identifyByToken({ ...tokens, kind: 'model', now })
   const limits = createCallLimits(() => clock.monotonicMilliseconds(), {
@@ -39,7 +41,7 @@ export function mountMcp(app: FastifyInstance, settings: McpSettings): AsyncDisp
   })
   const budgetOf = clientBudgets(() => clock.monotonicMilliseconds())
   const requests = answerRequests()
-  const delayRefusal = createRefusalDelay(() => clock.monotonicMilliseconds())
+  const delayRefusal = createRefusalDelay(() => clock.monotonicMilliseconds(), { isProxy })
   const callers = new WeakMap<FastifyRequest, Caller>()
 
   /** Before the body is read. */

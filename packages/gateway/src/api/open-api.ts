@@ -32,6 +32,8 @@ export interface ApiSettings extends Pick<
   /** Pushes items to endpoints of systems. Without it, systems only take them. */
   readonly push?: PushSettings | undefined
   readonly box: SecretWrap
+  /** Whether a peer is a proxy that ends TLS. */
+  readonly isProxy?: (address: string | undefined) => boolean
   /** The company's identity provider, with the audience of tokens for the API. */
   readonly tokens?: { readonly source: TokenSource; readonly audience: string } | undefined
 }
@@ -57,7 +59,10 @@ export async function openApi(settings: ApiSettings): Promise<GatewayApi> {
     parts: { db, box, agents, contents, leases, now },
     identify: identifyCallers(db, { lastUse, tokens: tokens && { ...tokens, kind: 'system', now } }),
     limits: createCallLimits(() => clock.monotonicMilliseconds()),
-    delayRefusal: createRefusalDelay(() => clock.monotonicMilliseconds()),
+    delayRefusal: createRefusalDelay(
+      () => clock.monotonicMilliseconds(),
+      settings.isProxy && { isProxy: settings.isProxy },
+    ),
     publicUrl,
     log,
     desk,

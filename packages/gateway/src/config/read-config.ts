@@ -9,6 +9,7 @@ import {
   parseHost,
   parseIssuer,
   parsePort,
+  parseProxies,
   parsePublicUrl,
   readKeyModule,
   readKeyPair,
@@ -46,6 +47,8 @@ export interface GatewayConfig extends MasterKeySettings {
   readonly databaseUrl: string | undefined
   readonly databaseDirectUrl: string | undefined
   readonly tls: Omit<TlsConfig, 'clientCa'> | undefined
+  /** Proxies that end TLS. Without `tls`, nobody else reaches API, desk and webhook receiver. */
+  readonly trustedProxies: readonly string[]
   /** The company's identity provider. Undefined: the API accepts API keys only. */
   readonly tokens: { readonly issuer: string; readonly audience: string } | undefined
   /** Whose tokens the MCP server accepts. Undefined: there is none. */
@@ -85,6 +88,7 @@ export function readGatewayConfig(env: Environment): GatewayConfig {
     databaseUrl: checked('AEX_GATEWAY_DATABASE_URL', parseDatabaseUrl),
     databaseDirectUrl: checked('AEX_GATEWAY_DATABASE_DIRECT_URL', parseDatabaseUrl),
     tls,
+    trustedProxies: checked('AEX_GATEWAY_TRUSTED_PROXIES', parseProxies) ?? [],
     ...readMasterKeys(settings, {
       key: 'AEX_GATEWAY_MASTER_KEY',
       previous: 'AEX_GATEWAY_MASTER_KEY_PREVIOUS',
@@ -99,10 +103,17 @@ export function readGatewayConfig(env: Environment): GatewayConfig {
     tracing: readTracing(settings, defaultOf('OTEL_SERVICE_NAME')),
     logLevel: checked('AEX_GATEWAY_LOG_LEVEL', oneOf(LOG_LEVELS)) ?? 'info',
   }
-  if (!isLoopback(host) && !usesTls)
+  const hasProxies = value('AEX_GATEWAY_TRUSTED_PROXIES') !== undefined
+  if (!isLoopback(host) && !usesTls && !hasProxies)
     reject(
       'AEX_GATEWAY_HOST',
-      'Listening beyond this machine needs TLS: set AEX_GATEWAY_TLS_CERT and AEX_GATEWAY_TLS_KEY, or use 127.0.0.1.',
+      'Listening beyond this machine needs TLS: set AEX_GATEWAY_TLS_CERT and AEX_GATEWAY_TLS_KEY, or name the ' +
+        'TLS-terminating proxy in AEX_GATEWAY_TRUSTED_PROXIES, or use 127.0.0.1.',
+    )
+  if (hasProxies && value('AEX_GATEWAY_PUBLIC_URL') === undefined)
+    reject(
+      'AEX_GATEWAY_PUBLIC_URL',
+      'Set it to the address of the proxy, such as https://gateway.company.example.',
     )
   if (new Set([config.port, config.adminPort, config.webhookPort]).size < 3)
     reject('AEX_GATEWAY_PORT', 'Use three different ports for API, administration and webhooks.')

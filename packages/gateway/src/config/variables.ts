@@ -60,6 +60,11 @@ export const VARIABLES = [
     default: 'no TLS',
   },
   {
+    name: 'AEX_GATEWAY_TRUSTED_PROXIES',
+    meaning: 'addresses and networks of proxies that end TLS, separated by commas; nobody else is answered',
+    default: 'none',
+  },
+  {
     name: 'AEX_GATEWAY_TOKEN_ISSUER',
     meaning: 'identity provider of the company whose access tokens the API accepts',
     default: 'API keys only',

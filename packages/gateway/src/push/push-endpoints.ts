@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { Queries } from '@agent-exchange/database'
 import { MasterKeyError } from '@agent-exchange/server/master-key'
+import { isLoopback } from '@agent-exchange/server/settings'
 import { hexOf, toLeft, type CountRow, type WrappedRows } from '../stores/wrapped-rows.ts'
 import { LONGEST_URL, MAXIMUM_ENDPOINTS } from './push-limits.ts'
 import { SECRET_PREFIX } from './standard-webhook.ts'
@@ -58,8 +59,8 @@ export function requirePushUrl(url: string, allowedHosts: ReadonlySet<string>): 
     throw new Error('The URL has no user, password or fragment.')
   if (!allowedHosts.has(host))
     throw new Error(`${host} is not listed. An administrator lists it in AEX_GATEWAY_PUSH_HOSTS.`)
-  const isLoopback = ['127.0.0.1', '[::1]', 'localhost'].includes(hostname)
-  if (protocol !== 'https:' && !(protocol === 'http:' && isLoopback)) throw new Error('The URL is https.')
+  const isLocal = protocol === 'http:' && isLoopback(hostname.replace(/^\[|\]$/gu, ''))
+  if (protocol !== 'https:' && !isLocal) throw new Error('The URL is https.')
   return parsed
 }
 

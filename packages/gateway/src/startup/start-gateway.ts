@@ -10,6 +10,7 @@ import { listenerOptions } from '@agent-exchange/server/listener-options'
 import type { TlsConfig, TlsFiles } from '@agent-exchange/server/settings'
 import { startPeriodic, type PeriodicTask } from '@agent-exchange/server/periodic'
 import type { Database } from '@agent-exchange/database'
+import { trustedPeers } from '@agent-exchange/server/trusted-peers'
 import { withinTime } from '@agent-exchange/server/within-time'
 import { createKeyModuleMetrics, watchKeyModule } from '@agent-exchange/server/key-module'
 import { issuerKeys } from '@agent-exchange/server/issuer'
@@ -31,10 +32,12 @@ import { missingKeyId } from '../operations/rotate-master-key.ts'
 import { createSecretBox } from '../stores/secret-box.ts'
 import { databaseClock } from './database-clock.ts'
 import { listListeners, reportInstance } from './instances.ts'
+import { answerProxiesOnly } from './answer-proxies-only.ts'
 import { openGatewayDatabase } from './open-gateway-database.ts'
 
 const PING_SECONDS = 2
 const PING_LIMIT_MS = 2_000
+const LOOPBACK = '127.0.0.1'
 
 export interface GatewayOptions {
   readonly clock?: Clock
@@ -119,6 +122,8 @@ export async function startGateway(
     },
   }
   const { host, port, webhookPort, adminPort, publicUrl, tls, tokens, mcp, pushHosts } = config
+  const isProxy = trustedPeers(config.trustedProxies)
+  const isBehindProxy = tls === undefined && config.trustedProxies.length > 0
   const desk = openDesk({
     db,
     agents,
@@ -142,6 +147,7 @@ export async function startGateway(
       publicUrl,
       log,
       listener: listenerOptions(tls),
+      isProxy,
       tracing,
       onAnswer: metrics.onAnswer,
       onPush: metrics.onPush,
@@ -166,6 +172,7 @@ export async function startGateway(
         clock,
         publicUrl,
         log,
+        isProxy,
         tokens: { source: issuerKeys(mcp.issuer, clock), audience: mcp.audience },
       }),
     )
@@ -199,7 +206,8 @@ export async function startGateway(
   const webhooks = await listenForWebhooks(agents, { host, port: webhookPort, tls })
   cleanup.defer(() => closed(webhooks))
   const admin = await listenForAdministration({
-    host,
+    // Behind a proxy, its monitoring is on this machine.
+    host: isBehindProxy ? LOOPBACK : host,
     port: adminPort,
     tls,
     isReady: () => isReady,
@@ -207,6 +215,7 @@ export async function startGateway(
   })
   cleanup.defer(() => closed(admin))
   cleanup.defer(() => void (isReady = false))
+  if (isBehindProxy) for (const server of [api.app.server, webhooks]) answerProxiesOnly(server, isProxy, log)
   const apiUrl = await api.app.listen({ host, port })
   if (tls?.files)
     cleanup.use(startPeriodic([reloadOf(tls, tls.files, [api.app.server, webhooks, admin], log)], log))
