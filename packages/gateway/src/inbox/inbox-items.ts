@@ -109,7 +109,10 @@ export async function insertItem(tx: Transaction, item: NewItem): Promise<void> 
   await offerNext(tx, agentId, threadId)
 }
 
-/** Takes what is available, the longest waiting first. An item that was taken too often is set aside instead. */
+/**
+ * Takes what is available, the longest waiting first. An item that was taken too often is set aside instead. The
+ * lease does not wait for the disk, because the entry of the access record does, right after it.
+ */
 export async function takeItems(
   db: Database,
   { agentIds, max, visibilitySeconds, by }: TakeRequest,
@@ -129,7 +132,7 @@ export async function takeItems(
       available_at = clock_timestamp() + make_interval(secs => ${visibilitySeconds})
     from numbered where inbox_item.item_id = numbered.item_id
     returning inbox_item.item_id, agent_id, package_id, thread_id, sequence, content_type, received_at, attempts,
-      available_at as lease_ends_at, number`
+      available_at as lease_ends_at, number, set_config('synchronous_commit', 'off', true)`
   return rows
     .map((row) => ({
       ...toItem(row),
