@@ -16,13 +16,9 @@ const HELP = `Packs the packages of this repository as tarballs, because no regi
     --to FOLDER                                  where to write the tarballs (default tarballs/ in this checkout)`
 
 /** An agent needs neither, and no PostgreSQL. */
-const OF_SERVICE = new Set([
-  '@agent-exchange/database',
-  '@agent-exchange/gateway',
-  '@agent-exchange/pkcs11',
-  '@agent-exchange/server',
-  '@agent-exchange/service',
-])
+const OF_SERVICE = ['database', 'gateway', 'pkcs11', 'server', 'service']
+/** It judges implementations, and knows nothing else of ours. */
+const OF_KIT = ['conformance', 'crypto', 'log', 'protocol']
 const run = promisify(execFile)
 /** npm runs scripts in the checkout; paths are relative to the folder of the user. */
 const here = process.env['INIT_CWD'] ?? process.cwd()
@@ -67,6 +63,9 @@ function removeBuilds(): void {
 function explain(tarballs: Tarballs): void {
   console.log(`\nIn your project, for an agent:\n  npm install ${shortened(chosen(tarballs, false))}`)
   console.log(`\nFor an agent and an exchange:\n  npm install ${shortened(chosen(tarballs, true))}`)
+  console.log(
+    `\nFor the conformance kit:\n  npm install ${shortened(OF_KIT.map((name) => fileOf(tarballs, name)))}`,
+  )
 }
 
 /** Absolute paths, as bash and zsh expand them: the line is pasted in another folder. */
@@ -79,5 +78,9 @@ function shortened(files: readonly string[]): string {
 
 /** All tarballs at once, because each needs the others, which no registry has. */
 function chosen(tarballs: Tarballs, service: boolean): string[] {
-  return [...tarballs].filter(([name]) => service || !OF_SERVICE.has(name)).map(([, file]) => file)
+  const others = new Set(['conformance', ...(service ? [] : OF_SERVICE)].map(packageName))
+  return [...tarballs].filter(([name]) => !others.has(name)).map(([, file]) => file)
 }
+
+const packageName = (name: string) => `@agent-exchange/${name}`
+const fileOf = (tarballs: Tarballs, name: string) => tarballs.get(packageName(name)) ?? ''

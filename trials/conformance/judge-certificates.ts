@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { startWorld, type TestAuthority, testAuthority, type World } from '@agent-exchange/testkit'
-import { accepts } from '../../packages/conformance/src/mutants/mutant.ts'
+import { accepts } from '../../packages/conformance/mutants/mutant.ts'
 import { SERVICE_CHECKS } from '../../packages/conformance/src/service/checks/index.ts'
 import {
   judgeService,

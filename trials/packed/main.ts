@@ -1,6 +1,6 @@
 /**
  * `npm run test:packed`: packs the packages and installs them in an empty project by `npm run pack`, without the service, with
- * the gateway, then with the service, and runs the quickstart.
+ * the gateway, then with the service, and runs the quickstart; the conformance kit in a project of its own.
  */
 
 import assert from 'node:assert/strict'
@@ -16,6 +16,7 @@ import { checkWithoutService } from './without-service.ts'
 import { timedLines } from '../shared/timed-lines.ts'
 
 const QUICKSTART = 'docs/quickstart.md'
+const KIT = ['conformance', 'crypto', 'log', 'protocol']
 
 const run = promisify(execFile)
 const folder = mkdtempSync(join(tmpdir(), 'aex-packed-'))
@@ -36,6 +37,8 @@ try {
 
   await checkWithoutService(project, env)
   say('without the service: no PostgreSQL, and the commands of an agent work')
+  await judge(env)
+  say('the conformance kit alone: it judges the validator and the verifier that were installed')
   await install(project, tarballsOf(GATEWAY))
   const { stdout: help } = await run('aex', ['gateway', 'system', '--help'], { cwd: project, env })
   assert.match(help, /Programs of the company/u)
@@ -50,6 +53,24 @@ try {
 async function install(project: string, tarballs: readonly string[]): Promise<void> {
   const files = tarballs.map((name) => join(folder, name))
   await run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', ...files], { cwd: project })
+}
+
+/** The kit in a project of its own judges programs of another one. */
+async function judge(env: NodeJS.ProcessEnv): Promise<void> {
+  const project = mkdtempSync(join(folder, 'kit-'))
+  writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }')
+  await install(
+    project,
+    KIT.flatMap((each) => globSync(`agent-exchange-${each}-[0-9]*.tgz`, { cwd: folder })),
+  )
+  const kit = join(project, 'node_modules/.bin/aex-conformance')
+  for (const [subject, command] of [
+    ['objects', 'validate'],
+    ['capsules', 'verify'],
+  ] as const) {
+    const { stdout } = await run(kit, [subject, '--', 'aex', command, '--lines'], { cwd: project, env })
+    assert.match(stdout, /\b0 failed\b|passed/u)
+  }
 }
 
 async function quickstart(project: string, commands: string): Promise<void> {

@@ -1,6 +1,6 @@
-import { OPERATIONS, operationAt, type OperationName } from '../service/operations.ts'
-import type { ReceiverOptions } from '../service/webhook-receiver.ts'
-import { parseObject, type Transport, type WireAnswer, type WireRequest } from '../wire/wire.ts'
+import { OPERATIONS, operationAt, type OperationName } from '../src/service/operations.ts'
+import type { ReceiverOptions } from '../src/service/webhook-receiver.ts'
+import { parseObject, type Transport, type WireAnswer, type WireRequest } from '../src/wire/wire.ts'
 
 /** One rule, broken between the kit and a service that keeps it. A check of its id must find it. */
 export interface Mutant {

@@ -1,7 +1,7 @@
-import { ACCEPTED, REJECTED } from '../agent/checks/webhook-attacks.ts'
-import { OPENED, REFUSED } from '../agent/checks/opening-attacks.ts'
-import type { AgentMutation } from '../agent/judge-agent.ts'
-import type { AgentRequest } from '../agent/agent-request.ts'
+import { ACCEPTED, REJECTED } from '../src/agent/checks/webhook-attacks.ts'
+import { OPENED, REFUSED } from '../src/agent/checks/opening-attacks.ts'
+import type { AgentMutation } from '../src/agent/judge-agent.ts'
+import type { AgentRequest } from '../src/agent/agent-request.ts'
 
 /** An agent that breaks one rule. The check of this name, which is of this id, must find it. */
 export interface AgentMutant {

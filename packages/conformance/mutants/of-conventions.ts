@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { MUTATIONS } from '../service/operations.ts'
-import { parseObject, type WireRequest } from '../wire/wire.ts'
+import { MUTATIONS } from '../src/service/operations.ts'
+import { parseObject, type WireRequest } from '../src/wire/wire.ts'
 import {
   accepts,
   answers,

@@ -1,5 +1,5 @@
-import type { ReceivedWebhook } from '../service/webhook-receiver.ts'
-import { isObject, parseObject } from '../wire/wire.ts'
+import type { ReceivedWebhook } from '../src/service/webhook-receiver.ts'
+import { isObject, parseObject } from '../src/wire/wire.ts'
 import { accepts, answers, bodies, type Mutant, type Alteration, type Mutation } from './mutant.ts'
 
 type Members = Readonly<Record<string, unknown>>

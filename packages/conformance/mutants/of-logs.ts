@@ -1,4 +1,4 @@
-import type { LogAnswer, ReadLog } from './read-log.ts'
+import type { LogAnswer, ReadLog } from '../src/log/read-log.ts'
 
 /** A log that breaks one rule. The check of this name must find it. */
 export interface LogMutant {

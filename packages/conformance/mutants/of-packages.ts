@@ -1,4 +1,4 @@
-import { parseObject, type WireAnswer } from '../wire/wire.ts'
+import { parseObject, type WireAnswer } from '../src/wire/wire.ts'
 import { accepts, answers, bodies, hasCode, type Mutant, type Mutation } from './mutant.ts'
 
 type Members = Readonly<Record<string, unknown>>

@@ -5,8 +5,8 @@ import { judgeObjects } from '../objects/judge-objects.ts'
 import type { CheckResult } from '../run/check.ts'
 import { finishedReport, type JudgeCommand, wantedChecks } from './judge-command.ts'
 
-/** The committed vectors of a checkout. */
-const OWN_VECTORS = join(import.meta.dirname, '../../../../interop/vectors')
+/** Of a checkout, or of a package. */
+const OWN_VECTORS = ['../../../../interop/vectors', '../vectors']
 
 /** Judges a program that answers lines, by the committed vectors. */
 function judgeOf(
@@ -19,9 +19,11 @@ function judgeOf(
     async judge({ words: command, values, requirements }) {
       if (command.length === 0)
         throw new Error(`Name the program: aex-conformance ${subject} -- COMMAND [WORD...]`)
-      const vectors = values.vectors ?? join(OWN_VECTORS, folder)
-      if (!existsSync(vectors))
-        throw new Error(`there are no vectors in ${vectors}: name their folder by --vectors`)
+      const own = OWN_VECTORS.map((path) => join(import.meta.dirname, path, folder))
+      const places = values.vectors === undefined ? own : [values.vectors]
+      const vectors = places.find((place) => existsSync(place))
+      if (vectors === undefined)
+        throw new Error(`there are no vectors in ${places.join(' or ')}: name their folder by --vectors`)
       const wanted = wantedChecks(await judge({ command, vectors }), requirements)
       return finishedReport(subject, command.join(' '), 'none', wanted, requirements)
     },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { CheckResult } from '../run/check.ts'
-import { LOG_MUTANTS } from './broken-logs.ts'
+import { LOG_MUTANTS } from '../../mutants/of-logs.ts'
 import { LOG_CHECKS } from './checks.ts'
 import { judgeLog } from './judge-log.ts'
 import { type MemoryLog, memoryLog } from './memory-log.fixture.ts'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AGENT_CHECKS } from '../agent/checks/index.ts'
-import { MUTANTS } from '../mutants/index.ts'
-import { AGENT_MUTANTS } from '../mutants/of-agents.ts'
+import { MUTANTS } from '../../mutants/index.ts'
+import { AGENT_MUTANTS } from '../../mutants/of-agents.ts'
 import { SERVICE_CHECKS } from '../service/checks/index.ts'
 import { REQUIREMENTS } from './index.ts'
 
