@@ -22,6 +22,8 @@ export interface Cluster extends AsyncDisposable {
   /** Between the API processes and the database. */
   readonly proxies: readonly CutProxy[]
   readonly urls: ClusterUrls
+  /** Makes another database, and returns its URL, which names all nodes. */
+  createDatabase(name: string): Promise<string>
   /** The last output of all programs. */
   tails(): string
 }
@@ -41,7 +43,8 @@ export async function startCluster(programs: Programs, line: (text: string) => v
   const etcd = await startEtcd(programs.etcd, folder, cleanup)
   line('etcd has three members and a leader')
   const patroni = await startPatroni(programs, etcd.hosts, folder, cleanup)
-  await createDatabase(patroni.nodes)
+  await createOwner(patroni.nodes)
+  await createDatabase(patroni.nodes, DATABASE)
   line('PostgreSQL has a primary, a synchronous standby and another standby')
   const haproxy = await startHaproxy(programs, patroni.nodes, folder, cleanup)
   const server = { serverPort: haproxy.port, database: DATABASE, user: OWNER }
@@ -63,6 +66,10 @@ export async function startCluster(programs: Programs, line: (text: string) => v
     pgbouncer,
     proxies,
     urls,
+    async createDatabase(name) {
+      await createDatabase(patroni.nodes, name)
+      return addressOf(ports, OWNER, name)
+    },
     tails: () =>
       [
         ...etcd.tails(),
@@ -79,7 +86,12 @@ function addressOf(ports: readonly number[], user = OWNER, database = DATABASE):
   return `postgres://${user}@${hosts}/${database}?target_session_attrs=read-write`
 }
 
-async function createDatabase(nodes: readonly PatroniNode[]): Promise<void> {
+const createOwner = (nodes: readonly PatroniNode[]) => administer(nodes, `create role ${OWNER} login`)
+
+const createDatabase = (nodes: readonly PatroniNode[], name: string) =>
+  administer(nodes, `create database ${name} owner ${OWNER}`)
+
+async function administer(nodes: readonly PatroniNode[], statement: string): Promise<void> {
   const target = addressOf(
     nodes.map(({ port }) => port),
     'postgres',
@@ -87,8 +99,7 @@ async function createDatabase(nodes: readonly PatroniNode[]): Promise<void> {
   )
   const db = openDatabase({ target, maximumConnections: 1, applicationName: 'failover' })
   try {
-    await db.unsafe(`create role ${OWNER} login`)
-    await db.unsafe(`create database ${DATABASE} owner ${OWNER}`)
+    await db.unsafe(statement)
   } finally {
     await db.end()
   }

@@ -4,12 +4,12 @@ import { until } from '@agent-exchange/testkit'
 import { each } from '../shared/ledger-checks.ts'
 import { programOf, type Ledger } from './company-program.ts'
 import type { Company } from './company.ts'
-import type { Scene } from './scene.ts'
+import type { Market } from './scene.ts'
 
 const REST_MS = 120_000
 
 /** Nothing lost, nothing sent twice, nothing handled after its result was stored. */
-export async function checkLedger({ exchange, companies }: Scene, ledger: Ledger): Promise<string> {
+export async function checkLedger({ exchange, companies }: Market, ledger: Ledger): Promise<string> {
   const { asked, answered, heard, arrived, repeated } = ledger
   assert.deepEqual(repeated, [], 'given out after done was confirmed')
   for (const [text, packageId] of asked) {
@@ -46,7 +46,7 @@ async function checkStores({ db, name }: Company, received: number): Promise<voi
 }
 
 /** The capsule of each package, from its recipient, with the key of the log pinned. */
-export async function checkCapsules({ exchange, companies }: Scene, ledger: Ledger): Promise<string> {
+export async function checkCapsules({ exchange, companies }: Market, ledger: Ledger): Promise<string> {
   const shown = (await (await fetch(`${exchange.url}/log/key`)).json()) as { verifier_keys: string[] }
   const logs = shown.verifier_keys.map(parseVerifierKey)
   const policy = parsePolicy(formatPolicy({ logs, witnesses: [], isConfirmed: true }))

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { createReport, Skipped } from '../shared/report.ts'
 import { timedLines } from '../shared/timed-lines.ts'
+import { tryFailover } from './try-failover.ts'
 import { tryKills } from './try-kills.ts'
 import { tryClocks, tryOutage } from './try-outage.ts'
 import { startScene } from './scene.ts'
@@ -16,12 +17,14 @@ const HELP = `Kills instances, database and key module of two gateways under loa
   npm run test:gateway -- --quick          about 200
   npm run test:gateway -- --questions 20   as many questions of each company under kills; each is answered
   npm run test:gateway -- clocks           one or more of kills, outage, clocks
+  npm run test:gateway -- failover         only by name: PostgreSQL fails over; needs Patroni, etcd, HAProxy, PgBouncer
 
 Keys of one company are in SoftHSM where softhsm2, a C++ compiler, make and the npm registry are there.`
 
 const PARTS = { kills: tryKills, outage: tryOutage, clocks: tryClocks } as const
 type Part = keyof typeof PARTS
-const isPart = (name: string) => Object.hasOwn(PARTS, name)
+const FAILOVER = 'failover'
+const isPart = (name: string) => Object.hasOwn(PARTS, name) || name === FAILOVER
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
@@ -51,15 +54,17 @@ if (options.help || isWrong) {
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   const report = createReport()
   const line = timedLines()
-  {
+  const terms = { isQuick: options.quick, questions, report, line }
+  if (wanted.length > 0) {
     line('starting an exchange and two gateways of two instances each')
     await using scene = await startScene(folder)
     await report.step('module', 'one company has its keys in SoftHSM', async () => {
       if (!scene.hsm) throw new Skipped(scene.withoutModule)
       return scene.hsm.module
     })
-    for (const part of wanted) await PARTS[part](scene, { isQuick: options.quick, questions, report, line })
+    for (const part of wanted) await PARTS[part](scene, terms)
   }
+  if (positionals.includes(FAILOVER)) await tryFailover(folder, terms)
   report.print()
   // A killed connection may still be open.
   process.exit(report.failed() ? 1 : 0)

@@ -12,10 +12,14 @@ import { startForwarder, type Forwarder } from './forwarder.ts'
 
 const NAMES = ['seats', 'cars'] as const
 
-/** One exchange, two companies with a gateway of two instances each, and the server of their databases. */
-export interface Scene extends AsyncDisposable {
+/** One exchange, and two companies with a gateway of two instances each. */
+export interface Market extends AsyncDisposable {
   readonly exchange: Exchange
   readonly companies: readonly [Company, Company]
+}
+
+/** The same with the server of their databases and a module. */
+export interface Scene extends Market {
   readonly database: EmbeddedDatabase
   /** What the instances connect to instead of the server itself. */
   readonly databasePort: Forwarder
@@ -25,44 +29,62 @@ export interface Scene extends AsyncDisposable {
   readonly withoutModule: string | undefined
 }
 
+/** A database of a company, as the trial reaches it and as its instances do. */
+export interface CompanyDatabase {
+  readonly databaseUrl: string
+  readonly servedUrl: string
+}
+
 export async function startScene(folder: string): Promise<Scene> {
   const cleanup = new AsyncDisposableStack()
   await using undo = cleanup
   const { hsm, withoutModule } = await findModule(folder)
   if (hsm) Object.assign(process.env, hsm.env)
-  const tls = await makeCertificate(folder)
-  const profile = join(folder, 'profile.json')
-  writeFileSync(profile, JSON.stringify(QUICK_LOG))
-  const env = { AEX_WEBHOOK_CA: tls.caFile, AEX_WEBHOOK_ALLOW_PRIVATE: 'true', AEX_PROFILE: profile }
-  const exchange = cleanup.use(await startExchange({ env }))
   const { database, port } = await startDatabases(join(folder, 'databases'), cleanup)
   const databasePort = cleanup.use(await startForwarder([port]))
   const { user, password } = database.administration
   const urlAt = (name: string, at: number) => `postgres://${user}:${password}@127.0.0.1:${at}/${name}`
-  const start = (name: (typeof NAMES)[number], partner: string, isInModule: boolean) =>
-    startCompany(
-      {
-        name,
-        partner,
-        exchange,
-        databaseUrl: urlAt(name, port),
-        servedUrl: urlAt(name, databasePort.port),
-        tls,
-        ...(hsm && isInModule && { module: moduleSettings(hsm) }),
-      },
-      cleanup,
-    )
-  const companies = [await start('seats', 'cars', false), await start('cars', 'seats', true)] as const
+  const market = cleanup.use(
+    await startMarket(
+      folder,
+      (name) => ({ databaseUrl: urlAt(name, port), servedUrl: urlAt(name, databasePort.port) }),
+      hsm && { cars: moduleSettings(hsm) },
+    ),
+  )
   const stop = undo.move()
   return {
-    exchange,
-    companies,
+    ...market,
     database,
     databasePort,
     hsm,
     withoutModule,
     [Symbol.asyncDispose]: () => stop.disposeAsync(),
   }
+}
+
+type Name = (typeof NAMES)[number]
+
+/** Starts exchange and gateways; the databases of the companies are there. */
+export async function startMarket(
+  folder: string,
+  databaseOf: (name: Name) => CompanyDatabase | Promise<CompanyDatabase>,
+  modules: Partial<Record<Name, Readonly<Record<string, string>>>> = {},
+): Promise<Market> {
+  const cleanup = new AsyncDisposableStack()
+  await using undo = cleanup
+  const tls = await makeCertificate(folder)
+  const profile = join(folder, 'profile.json')
+  writeFileSync(profile, JSON.stringify(QUICK_LOG))
+  const env = { AEX_WEBHOOK_CA: tls.caFile, AEX_WEBHOOK_ALLOW_PRIVATE: 'true', AEX_PROFILE: profile }
+  const exchange = cleanup.use(await startExchange({ env }))
+  const start = async (name: Name, partner: Name) => {
+    const module = modules[name]
+    const terms = { name, partner, exchange, tls, ...(await databaseOf(name)), ...(module && { module }) }
+    return startCompany(terms, cleanup)
+  }
+  const companies = [await start('seats', 'cars'), await start('cars', 'seats')] as const
+  const stop = undo.move()
+  return { exchange, companies, [Symbol.asyncDispose]: () => stop.disposeAsync() }
 }
 
 async function findModule(

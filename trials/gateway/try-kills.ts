@@ -5,7 +5,7 @@ import { startClients } from '../shared/ledger.ts'
 import { newLedger, programOf, type Ledger } from './company-program.ts'
 import { checkCapsules, checkLedger } from './final-checks.ts'
 import { startKilling } from './kills.ts'
-import type { Scene } from './scene.ts'
+import type { Market, Scene } from './scene.ts'
 
 const ASKING = 3
 const HANDLING = 3
@@ -54,7 +54,7 @@ export async function tryKills(
 
 /** Resolves when every question was answered and every answer arrived. */
 export async function exchangeQuestions(
-  { companies }: Scene,
+  { companies }: Pick<Market, 'companies'>,
   ledger: Ledger,
   { questions, name, line }: { questions: number; name: string; line: TrialTerms['line'] },
 ): Promise<void> {
