@@ -9,12 +9,12 @@ const MAXIMUM_POLICY_FILE = 1_048_576
 export async function readLogPolicy(file: string | undefined): Promise<LogPolicy | undefined> {
   if (file === undefined) return undefined
   const read = await readBounded(file, MAXIMUM_POLICY_FILE)
-  if ('fault' in read) throw new CommandFailure(`The policy cannot be used: ${read.fault}`)
+  if ('fault' in read) throw new CommandFailure(`The log policy cannot be used: ${read.fault}`)
   try {
     return parsePolicy(read.bytes)
   } catch (error) {
     if (!(error instanceof LogError)) throw error
-    throw new CommandFailure(`The policy cannot be used: ${error.message}`)
+    throw new CommandFailure(`The log policy cannot be used: ${error.message}`)
   }
 }
 

@@ -20,7 +20,7 @@ import { ExchangeError } from '../errors.ts'
 import { collectKeys } from './collect-keys.ts'
 import { packagesOf, readPackageEvidence, responsesTo, type EvidenceSubject } from './package-evidence.ts'
 import { pause } from '../pause-and-backoff.ts'
-import { fetchHeads, isNotFound } from '../log/log-answers.ts'
+import { fetchHeads, isUnknownToLog } from '../log/log-answers.ts'
 
 /** Evidence may come from a replica that is behind the statement about the end of the chain. */
 const CATCH_UP_TRIES = 20
@@ -99,7 +99,7 @@ async function headsOrNone(
   try {
     return await fetchHeads(context, subject)
   } catch (error) {
-    if (isNotFound(error)) return []
+    if (isUnknownToLog(error)) return []
     throw error
   }
 }

@@ -52,7 +52,7 @@ export function responsesTo({ entries }: PackageEvidence): readonly string[] {
 function limited(ids: readonly string[], before = 0): readonly string[] {
   if (ids.length + before < MAXIMUM_PACKAGES) return ids
   throw new ExchangeError('exchange_answer_unreadable', {
-    what: `There are more than ${MAXIMUM_PACKAGES} packages; collect the evidence of single ones.`,
+    what: `There are ${MAXIMUM_PACKAGES} packages or more; collect the evidence of single ones.`,
   })
 }
 

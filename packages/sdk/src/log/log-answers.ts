@@ -44,7 +44,7 @@ export async function fetchCheckpoint(context: LogContext): Promise<string | und
   try {
     return new TextDecoder().decode(await get(context, 'checkpoint', MAXIMUM_NOTE_BYTES))
   } catch (error) {
-    if (isNotFound(error)) return undefined
+    if (isUnknownToLog(error)) return undefined
     throw error
   }
 }
@@ -101,7 +101,7 @@ export async function fetchTile(context: LogContext, tile: TileName): Promise<Ui
   try {
     return await get(context, tilePath(tile), MAXIMUM_TILE_BYTES)
   } catch (error) {
-    if (!isNotFound(error) || tile.width === TILE_WIDTH) throw error
+    if (!isUnknownToLog(error) || tile.width === TILE_WIDTH) throw error
     return get(context, tilePath({ ...tile, width: TILE_WIDTH }), MAXIMUM_TILE_BYTES)
   }
 }
@@ -115,7 +115,7 @@ export async function fetchHistory(
   try {
     return readJson(await get(context, `history?${query.toString()}`, MAXIMUM_ANSWER_BYTES), logHistory)
   } catch (error) {
-    if (isNotFound(error)) return undefined
+    if (isUnknownToLog(error)) return undefined
     throw error
   }
 }
@@ -157,6 +157,6 @@ function readJson<T>(bytes: Uint8Array, schema: Named<T>): T {
   })
 }
 
-export function isNotFound(error: unknown): boolean {
+export function isUnknownToLog(error: unknown): boolean {
   return error instanceof ExchangeError && error.details['status'] === 404
 }

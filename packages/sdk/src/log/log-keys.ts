@@ -10,7 +10,7 @@ import {
 } from '@agent-exchange/log'
 import type { AgentContext } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
-import { fetchLogKeys, isNotFound, type LogContext } from './log-answers.ts'
+import { fetchLogKeys, isUnknownToLog, type LogContext } from './log-answers.ts'
 import type { LogState } from '../log-state.ts'
 
 export interface PinnedKey {
@@ -82,7 +82,7 @@ async function statedKeys(context: LogContext): Promise<PinnedKey[]> {
   try {
     answer = await fetchLogKeys(context)
   } catch (error) {
-    if (isNotFound(error)) throw new ExchangeError('log_missing', { cause: error })
+    if (isUnknownToLog(error)) throw new ExchangeError('log_missing', { cause: error })
     throw error
   }
   await requireStatement(context, answer)

@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import type { CallReport, McpSession } from '@agent-exchange/mcp'
-import { LogError, parsePolicy, type LogPolicy } from '@agent-exchange/log'
 import { Option, type Command } from 'commander'
 import { agentCommandOf, type AgentOptions } from '../../agent/agent-options.ts'
 import { interruption } from '../../agent/interruption.ts'
@@ -8,14 +7,13 @@ import { folderStep } from '../../agent/next-step.ts'
 import { withAgent } from '../../agent/open-agent.ts'
 import { DEFAULT_SKILL, DEFAULT_SKILL_TEXT, readSkill, type Skill } from '../../agent/skill-option.ts'
 import { CommandFailure } from '../../failure.ts'
-import { readBounded } from '../../verify/read-bounded.ts'
+import { readLogPolicy } from '../../verify/read-log-policy.ts'
 import { VERSION } from '../../version.ts'
 import { visibleJson } from '../../visible.ts'
 import { wholeNumber } from '../../whole-number.ts'
 
 const TOKEN_FILE = 'mcp-token'
 const POLICY_FOLDER = 'policies'
-const MAXIMUM_LOG_POLICY = 1_048_576
 
 const now = () => new Date()
 
@@ -93,16 +91,4 @@ async function mcp(options: McpOptions): Promise<void> {
 /** Printed to standard error: standard output belongs to the protocol. Contains no argument and no result. */
 function onCall({ tool, outcome, code, milliseconds }: CallReport): void {
   console.error(`${tool}: ${outcome}${code === undefined ? '' : ` (${code})`}, ${milliseconds} ms`)
-}
-
-async function readLogPolicy(file: string | undefined): Promise<LogPolicy | undefined> {
-  if (file === undefined) return undefined
-  const read = await readBounded(file, MAXIMUM_LOG_POLICY)
-  if ('fault' in read) throw new CommandFailure(`The log policy cannot be used: ${read.fault}`)
-  try {
-    return parsePolicy(read.bytes)
-  } catch (error) {
-    if (error instanceof LogError) throw new CommandFailure(`The log policy cannot be used: ${error.message}`)
-    throw error
-  }
 }
