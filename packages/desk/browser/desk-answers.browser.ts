@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict'
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import {
   accessibilityFaults,
   assertNoHorizontalScroll,
   assertQuiet,
+  picture,
   screenshot,
 } from '@agent-exchange/testkit/browser'
-import type { Page } from 'playwright-core'
 import { ANSWER_TASKS } from '../src/answer-tasks.ts'
 import { PACKAGE_TEMPLATES } from '../src/conversation-templates.ts'
 import { fillDecision, startDeskTrial, type DeskTrial } from './desk-trial.fixture.ts'
@@ -23,19 +21,6 @@ before(async () => {
   told = await tellThread(trial.bolt, trial.acme)
 })
 after(() => trial?.[Symbol.asyncDispose]())
-
-/** A picture for the documentation: a part of a page at a width that a manual has room for. */
-async function picture(page: Page, name: string, { from = 'body', height = 760 } = {}): Promise<void> {
-  const folder = process.env['AEX_SCREENSHOTS']
-  if (folder === undefined) return
-  mkdirSync(folder, { recursive: true })
-  await page.setViewportSize({ width: 1_000, height })
-  const box = await page.locator(from).boundingBox()
-  const top = await page.evaluate('window.scrollY')
-  const y = Math.max(0, (box?.y ?? 0) + Number(top) - 8)
-  const path = join(folder, `picture-${name}.png`)
-  await page.screenshot({ path, fullPage: true, clip: { x: 0, y, width: 1_000, height } })
-}
 
 test('the pictures of the manual', async () => {
   for (const [name, path, side] of [

@@ -6,6 +6,7 @@ import {
   assertNoHorizontalScroll,
   assertQuiet,
   openBrowser,
+  picture,
   screenshot,
   type TestBrowser,
 } from '@agent-exchange/testkit/browser'
@@ -51,6 +52,7 @@ test('a person registers a passkey in chromium, approves a draft with it, sends 
   await page.getByRole('button', { name: 'Approve…' }).click()
   await page.getByText('The gateway is trusted to show what is signed.').waitFor()
   await lookAt(page, 'confirm')
+  await picture(page, 'desk-decision', { height: 820 })
   await page.getByRole('button', { name: 'Approve with passkey' }).click()
   await page.getByText('Your approval is recorded.').waitFor()
   await page.getByRole('button', { name: 'Seal and send now' }).click()
@@ -60,5 +62,29 @@ test('a person registers a passkey in chromium, approves a draft with it, sends 
   await page.goto(`${origin}/sign-in/passkey`)
   await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
   await page.getByText('Ida Berg').waitFor()
+  assertQuiet(watched)
+})
+
+test('an administrator invites a person, and sees who may do what', async () => {
+  const { origin } = company
+  const { link } = await company.invite('Mia Holm', 'administrator')
+  for (const [name, ...roles] of [
+    ['Ole Dahl', 'planner'],
+    ['Kim Lie', 'auditor'],
+  ] as const)
+    await company.invite(name, ...roles)
+  await using watched = await browser.open(`${origin}/enter?link=${link}`)
+  const { page } = watched
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('link', { name: 'People' }).click()
+  await page.getByLabel('Name').fill('Eva Lund')
+  await page.getByLabel(/^planner/u).check()
+  await page.getByLabel(/^approver/u).check()
+  await page.getByRole('button', { name: 'Invite' }).click()
+  await page.getByText('Give this link to the person.').waitFor()
+  await page.goto(`${origin}/people`)
+  await page.getByText('Eva Lund').waitFor()
+  await picture(page, 'desk-people', { height: 700 })
+  await lookAt(page, 'people')
   assertQuiet(watched)
 })

@@ -72,3 +72,16 @@ export async function screenshot(page: Page, name: string): Promise<void> {
   mkdirSync(folder, { recursive: true })
   await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true })
 }
+
+/** A picture for the documentation: a part of a page at a width that a manual has room for. */
+export async function picture(page: Page, name: string, { from = 'body', height = 760 } = {}): Promise<void> {
+  const folder = process.env['AEX_SCREENSHOTS']
+  if (folder === undefined) return
+  mkdirSync(folder, { recursive: true })
+  await page.setViewportSize({ width: 1_000, height })
+  const box = await page.locator(from).boundingBox()
+  const top = await page.evaluate('window.scrollY')
+  const y = Math.max(0, (box?.y ?? 0) + Number(top) - 8)
+  const path = join(folder, `picture-${name}.png`)
+  await page.screenshot({ path, fullPage: true, clip: { x: 0, y, width: 1_000, height } })
+}

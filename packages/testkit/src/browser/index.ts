@@ -3,6 +3,7 @@ export {
   assertNoHorizontalScroll,
   assertQuiet,
   checkPage,
+  picture,
   screenshot,
   type PageCheck,
 } from './check-page.ts'
