@@ -9,6 +9,7 @@ const minutes = (count: number): Minute[] =>
     p99Ms: 20 + i,
     megabytes: 300,
     databaseMegabytes: 100 * i,
+    removed: 0,
   }))
 
 test('windows are a sixth of the run, and the warm-up is in none of them', () => {

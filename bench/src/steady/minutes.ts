@@ -11,6 +11,8 @@ export interface Minute {
   /** Resident, of the processes of the service. */
   readonly megabytes: number
   readonly databaseMegabytes: number
+  /** Rows that retention removed meanwhile. */
+  readonly removed: number
 }
 
 export const MINUTE: readonly MemberColumn<Minute>[] = [
@@ -19,6 +21,7 @@ export const MINUTE: readonly MemberColumn<Minute>[] = [
   { member: 'p99Ms', id: 'p99_ms', head: 'p99 ms' },
   { member: 'megabytes', id: 'memory_mb', head: 'memory MB' },
   { member: 'databaseMegabytes', id: 'database_mb', head: 'database MB' },
+  { member: 'removed', id: 'removed', head: 'rows removed' },
 ]
 
 /** Of 30 minutes, five: a warm-up, the first window after it, and the last one. */
