@@ -21,7 +21,7 @@ Object.assign(process.env, {
   AEX_DATA_DIR: folder,
 })
 
-const [sender, owner] = [await world.organization('sender'), await world.organization('owner')]
+const [sender, owner] = await world.organizations('sender', 'owner')
 
 test('a package is found, listed and shown with its timeline; so is its thread', async () => {
   const { metadata } = await sendPackage(sender, owner)
