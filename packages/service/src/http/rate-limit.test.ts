@@ -30,7 +30,7 @@ test('[O-13] a large body and a large answer cost more of the rate than small on
   await using world = await startWorld({
     profile: { 'O-13': { requests_per_second: 1, burst: 100, bytes_per_request: 1_024 } },
   })
-  const [large, small] = [await world.organization('large'), await world.organization('small')]
+  const [large, small] = await world.organizations('large', 'small')
   const body = { ...large.registration(), agent_id: freshId('agent'), padding: 'x'.repeat(120_000) }
   assertProblem(await large.post('/v1/agents/register', body), 'validation_failed')
   assertProblem(await large.get(`/v1/agents/${large.agentId}`), 'rate_limited')

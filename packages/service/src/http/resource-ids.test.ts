@@ -13,7 +13,7 @@ import {
 
 const world = await startWorld()
 after(() => world[Symbol.asyncDispose]())
-const [sender, recipient] = [await world.organization('cars'), await world.organization('seats')]
+const [sender, recipient] = await world.organizations('cars', 'seats')
 
 /** Ids that another implementation may choose, or that an attacker would. */
 const IDS = [

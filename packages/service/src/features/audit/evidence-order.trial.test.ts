@@ -19,7 +19,7 @@ const late = runningClock()
 late.advance(-4)
 const other = await startWorld({ beside: world, clock: late })
 after(() => other[Symbol.asyncDispose]())
-const [seats, cars] = [await world.organization('seats'), await world.organization('cars')]
+const [seats, cars] = await world.organizations('seats', 'cars')
 
 type Entry = EvidenceEntry & { readonly proof: Readonly<Record<string, unknown>> }
 

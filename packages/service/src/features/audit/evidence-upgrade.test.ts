@@ -7,7 +7,7 @@ import { draftPackage, sendPackage, startWorld, submitPackage } from '@agent-exc
 
 const world = await startWorld({ evidenceVersion: 1 })
 after(() => world[Symbol.asyncDispose]())
-const [seats, cars] = [await world.organization('seats'), await world.organization('cars')]
+const [seats, cars] = await world.organizations('seats', 'cars')
 
 const entriesOf = async (threadId: string) =>
   (await seats.get(`/v1/audit/threads/${threadId}`)).body['entries'] as EvidenceEntry[]

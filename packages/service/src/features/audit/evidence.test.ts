@@ -30,7 +30,7 @@ import {
 
 const world = await startWorld()
 after(() => world[Symbol.asyncDispose]())
-const [seats, cars] = [await world.organization('seats'), await world.organization('cars')]
+const [seats, cars] = await world.organizations('seats', 'cars')
 
 type Proof = EvidenceEntry['proof'] & Record<string, unknown>
 

@@ -14,7 +14,7 @@ import {
 
 const world = await startWorld()
 after(() => world[Symbol.asyncDispose]())
-const [seats, cars] = [await world.organization('seats'), await world.organization('cars')]
+const [seats, cars] = await world.organizations('seats', 'cars')
 
 const recipientFirst = (jwe: SealedPackage) => ({ ...jwe, recipients: jwe.recipients.toReversed() })
 

@@ -25,7 +25,7 @@ async function callsSoFar(): Promise<string[]> {
 }
 
 test('[EVT-01] NOTIFY names the endpoints with new deliveries, or none if there are too many', async () => {
-  const [seats, cars] = [await world.organization('seats'), await world.organization('cars')]
+  const [seats, cars] = await world.organizations('seats', 'cars')
   await sendPackage(seats, cars)
   assert.deepEqual(await callsSoFar(), [], 'nobody listens')
 

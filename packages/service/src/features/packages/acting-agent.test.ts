@@ -18,7 +18,7 @@ import {
 
 const world = await startWorld()
 after(() => world[Symbol.asyncDispose]())
-const [seats, cars] = [await world.organization('seats'), await world.organization('cars')]
+const [seats, cars] = await world.organizations('seats', 'cars')
 const [neighbour, boundSeats, boundCars] = [
   await secondAgent(seats),
   await boundToAgent(seats),

@@ -16,11 +16,7 @@ import {
 
 const world = await startWorld()
 after(() => world[Symbol.asyncDispose]())
-const [seats, cars, steel] = [
-  await world.organization('seats'),
-  await world.organization('cars'),
-  await world.organization('steel'),
-]
+const [seats, cars, steel] = await world.organizations('seats', 'cars', 'steel')
 
 async function answerTo(to: Organization, options?: DraftOptions) {
   return submit(seats, await draftPackage(seats, to, options))

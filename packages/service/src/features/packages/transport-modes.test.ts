@@ -18,11 +18,7 @@ import {
 
 const world = await startWorld()
 after(() => world[Symbol.asyncDispose]())
-const [seats, cars, plain] = [
-  await world.organization('seats'),
-  await world.organization('cars'),
-  await world.organization('plain'),
-]
+const [seats, cars, plain] = await world.organizations('seats', 'cars', 'plain')
 const connectorId = await approveConnector(seats)
 const theirs = await approveConnector(cars)
 const dsx = { connectorId }

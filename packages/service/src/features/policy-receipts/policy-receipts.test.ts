@@ -17,11 +17,7 @@ import {
 
 const world = await startWorld()
 after(() => world[Symbol.asyncDispose]())
-const [seats, cars, steel] = [
-  await world.organization('seats'),
-  await world.organization('cars'),
-  await world.organization('steel'),
-]
+const [seats, cars, steel] = await world.organizations('seats', 'cars', 'steel')
 
 const PATH = '/v1/policy-receipts'
 

@@ -18,7 +18,7 @@ assert.ok(created.ok)
 const DAY = 86_400
 const clean = () => removeExpired(db, created.profile, world.clock.now())
 const { sql } = world
-const [sender, owner] = [await world.organization('sender'), await world.organization('owner')]
+const [sender, owner] = await world.organizations('sender', 'owner')
 const endpoint = await owner.post('/v1/webhook-endpoints', {
   url: 'https://receiver.example/',
   event_types: [],

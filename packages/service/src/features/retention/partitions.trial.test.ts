@@ -31,7 +31,7 @@ assert.ok(created.ok)
 const { profile } = created
 const { sql, clock } = world
 const DAY = 86_400
-const [sender, owner] = [await world.organization('sender'), await world.organization('owner')]
+const [sender, owner] = await world.organizations('sender', 'owner')
 const endpoint = await owner.post('/v1/webhook-endpoints', {
   url: 'https://receiver.example/',
   event_types: [],

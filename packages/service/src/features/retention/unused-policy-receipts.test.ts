@@ -23,7 +23,7 @@ after(async () => {
   await db.end()
   await world[Symbol.asyncDispose]()
 })
-const [seats, cars] = [await world.organization('seats'), await world.organization('cars')]
+const [seats, cars] = await world.organizations('seats', 'cars')
 const DAY = 86_400
 
 function profileWith(days: number) {

@@ -15,12 +15,7 @@ import {
 
 const world = await startWorld()
 after(() => world[Symbol.asyncDispose]())
-const [seats, cars, steel, stranger] = [
-  await world.organization('seats'),
-  await world.organization('cars'),
-  await world.organization('steel'),
-  await world.organization('stranger'),
-]
+const [seats, cars, steel, stranger] = await world.organizations('seats', 'cars', 'steel', 'stranger')
 
 async function threadOf(by: Organization, threadId: string, query = '') {
   const answer = await by.get(`/v1/threads/${threadId}${query}`)

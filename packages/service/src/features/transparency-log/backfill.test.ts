@@ -50,7 +50,7 @@ async function proved(by: Organization, path: string, member: string): Promise<P
 
 test('[AUD-01] records from before the log become its first leaves, key events before them', async () => {
   await using world = await startWorld({ profile, evidenceVersion: 1 })
-  const [seats, cars] = [await world.organization('seats'), await world.organization('cars')]
+  const [seats, cars] = await world.organizations('seats', 'cars')
   const { metadata } = await sendPackage(seats, cars)
   await forgetLog(world)
   // The next record of an old package finds the signature in the policy receipt.

@@ -40,11 +40,7 @@ const profile = {
 }
 const world = await startWorld({ profile, config: { role: 'all' } })
 after(() => world[Symbol.asyncDispose]())
-const [seats, cars, steel] = [
-  await world.organization('seats'),
-  await world.organization('cars'),
-  await world.organization('steel'),
-]
+const [seats, cars, steel] = await world.organizations('seats', 'cars', 'steel')
 
 interface LogRecord {
   readonly package_id: string

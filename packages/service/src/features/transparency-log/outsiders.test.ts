@@ -8,11 +8,7 @@ import { provedItems, publishedStatus, QUICK_LOG } from './quick-log.fixture.ts'
 
 const world = await startWorld({ profile: QUICK_LOG, config: { role: 'all' } })
 after(() => world[Symbol.asyncDispose]())
-const [seats, cars, outsider] = [
-  await world.organization('seats'),
-  await world.organization('cars'),
-  await world.organization('outsider'),
-]
+const [seats, cars, outsider] = await world.organizations('seats', 'cars', 'outsider')
 const { metadata } = await sendPackage(seats, cars)
 await sendReceipt(cars, metadata, 'received')
 await sendReceipt(cars, metadata, 'opened')

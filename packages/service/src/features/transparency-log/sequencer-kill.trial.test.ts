@@ -52,7 +52,7 @@ for (const [step, signed] of [
   test(`[AUD-01] kill -9 ${step}: the same tree is signed afterwards, and no leaf is lost`, async () => {
     const data = join(folder, step.replaceAll(' ', '-'))
     await using first = await startWorld({ profile: QUICK_LOG })
-    const [seats, cars] = [await first.organization('seats'), await first.organization('cars')]
+    const [seats, cars] = await first.organizations('seats', 'cars')
     await Promise.all(Array.from({ length: 20 }, () => sendPackage(seats, cars)))
     await sequenceUntilKilled(first, data, step)
 
