@@ -63,10 +63,6 @@ export interface World extends AsyncDisposable {
   readonly logged: string[]
   /** A provisioned organization with a registered agent, keys and a client. */
   organization(name: string, options?: OrganizationOptions): Promise<Organization>
-  /** Several of them, one after the other. */
-  organizations<const Names extends readonly string[]>(
-    ...names: Names
-  ): Promise<{ readonly [Index in keyof Names]: Organization }>
   /** Calls the operator API. */
   operate(
     method: string,

@@ -10,7 +10,7 @@ import { freePorts } from './free-ports.ts'
 import { runningClock, type MovableClock } from './movable-clock.ts'
 import { createOrganization } from './organization.ts'
 import { testDatabase } from './test-database.ts'
-import type { Organization, World } from './test-world.ts'
+import type { World } from './test-world.ts'
 
 export interface WorldOptions {
   /** Overrides of the deployment profile, by open point. */
@@ -66,11 +66,6 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     logged,
     operate,
     organization: (name, organizationOptions = {}) => createOrganization(world, name, organizationOptions),
-    async organizations<const Names extends readonly string[]>(...names: Names) {
-      const made: Organization[] = []
-      for (const name of names) made.push(await createOrganization(world, name, {}))
-      return made as { [Index in keyof Names]: Organization }
-    },
     [Symbol.asyncDispose]: () => cleanup.disposeAsync(),
   }
   return world

@@ -5,6 +5,7 @@ import {
   brokenLinks,
   draftPackage,
   freshId,
+  organizations,
   receiptBody,
   sendPackage,
   startWorld,
@@ -13,7 +14,7 @@ import {
 
 const world = await startWorld()
 after(() => world[Symbol.asyncDispose]())
-const [seats, cars] = await world.organizations('seats', 'cars')
+const [seats, cars] = await organizations(world, 'seats', 'cars')
 
 const outcomes = (answers: readonly Answer[]) =>
   answers.map(({ status, body }) => (status < 300 ? status : body['code']))

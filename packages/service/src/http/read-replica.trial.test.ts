@@ -5,6 +5,7 @@ import { after, test } from 'node:test'
 import { operations, type PackageEvidence } from '@agent-exchange/protocol'
 import {
   movableClock,
+  organizations,
   sendPackage,
   sendReceipt,
   startWorld,
@@ -40,7 +41,7 @@ const [onPrimary, onStandby] = [pair.primaryUrl, pair.standbyUrl].map((target) =
 const startWith = (databaseReadUrl: string | undefined, beside?: World) =>
   startWorld({ config: { databaseUrl: pair.primaryUrl, databaseReadUrl }, ...(beside && { beside }) })
 const world = await startWith(pair.standbyUrl)
-const [seats, cars] = await world.organizations('seats', 'cars')
+const [seats, cars] = await organizations(world, 'seats', 'cars')
 after(async () => {
   await world[Symbol.asyncDispose]()
   await Promise.all([onPrimary.end(), onStandby.end()])

@@ -4,6 +4,7 @@ import {
   addKey,
   deliveryWorld,
   draftPackage,
+  organizations,
   revokeKey,
   sendPackage,
   sendReceipt,
@@ -204,7 +205,7 @@ test('an object is found by any of its ids, and by the ids of what belongs to it
 })
 
 test('packages are listed newest first, by organization, agent, state and time, in pages', async () => {
-  const [a, b] = await world.organizations('lista', 'listb')
+  const [a, b] = await organizations(world, 'lista', 'listb')
   const before = world.clock.now()
   const sent: string[] = []
   for (let index = 0; index < 5; index++) {

@@ -189,6 +189,7 @@ test('after a long downtime the exchange makes a key that signs at once', async 
 })
 
 test('secrets for different purposes differ', () => {
+  const masterKey = randomBytes(32)
   assert.notDeepEqual(deriveSecret(masterKey, 'cursors'), deriveSecret(masterKey, 'others'))
   assert.deepEqual(deriveSecret(masterKey, 'cursors'), deriveSecret(masterKey, 'cursors'))
 })

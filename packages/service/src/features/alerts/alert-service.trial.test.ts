@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
-import { sendPackage, startReceiver, startWorld, until } from '@agent-exchange/testkit'
+import { organizations, sendPackage, startReceiver, startWorld, until } from '@agent-exchange/testkit'
 import { SMTPServer } from 'smtp-server'
 
 test('[EVT-08][O-19] a receiver that is gone: the running service disables it, logs it, and writes to the contact', async () => {
@@ -33,7 +33,7 @@ test('[EVT-08][O-19] a receiver that is gone: the running service disables it, l
       },
     }),
   )
-  const [sender, owner] = await world.organizations('sender', 'owner')
+  const [sender, owner] = await organizations(world, 'sender', 'owner')
   await world.sql`
     update organization set contact = 'ops@owner.example' where organization_id = ${owner.organizationId}`
   const endpoint = await owner.post('/v1/webhook-endpoints', { url: receiver.url, event_types: [] })

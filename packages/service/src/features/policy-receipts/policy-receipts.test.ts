@@ -9,6 +9,7 @@ import {
   boundToAgent,
   draftPackage,
   freshId,
+  organizations,
   secondAgent,
   startWorld,
   submitPackage,
@@ -17,7 +18,7 @@ import {
 
 const world = await startWorld()
 after(() => world[Symbol.asyncDispose]())
-const [seats, cars, steel] = await world.organizations('seats', 'cars', 'steel')
+const [seats, cars, steel] = await organizations(world, 'seats', 'cars', 'steel')
 
 const PATH = '/v1/policy-receipts'
 
