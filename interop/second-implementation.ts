@@ -33,12 +33,6 @@ if (python === undefined) {
   console.log('To run it, install the package (on Debian: apt-get install python3-jwcrypto) and try again.')
 } else if ((await disagreements(python)) > 0) process.exitCode = 1
 
-// The second part of `npm run test:interop`: an agent that shares no code with this project.
-await import('./curl-agent.ts')
-
-// The third part: a receiver and an opener in Python, against the attacks of the SDK's tests.
-await import('./python-agent.ts')
-
 async function disagreements(interpreter: string): Promise<number> {
   const version = "import jwcrypto.jwk, importlib.metadata as m; print(m.version('jwcrypto'))"
   console.log(`Second implementation: jwcrypto ${run(interpreter, '-c', version).trim()}, ${interpreter}\n`)

@@ -13,6 +13,12 @@ const HELP = `Runs trials: longer tests of real processes, some of them with pro
 
 A trial that lacks a tool prints "skipped: WHY" and passes.`
 
+interface Catalogue {
+  readonly trials: readonly Trial[]
+  /** Holds a folder for each trial. */
+  readonly folder: string
+}
+
 interface Output {
   log(line: string): void
   error(line: string): void
@@ -21,7 +27,7 @@ interface Output {
 /** Returns the exit code. */
 export async function runCommand(
   given: readonly string[],
-  trials: readonly Trial[],
+  { trials, folder }: Catalogue,
   { log, error }: Output,
 ): Promise<number> {
   const end = given.indexOf('--')
@@ -50,10 +56,10 @@ export async function runCommand(
   const wanted = trials.filter(({ name }) => positionals.includes(name))
   const [first] = wanted
   if (!first) return refuses(HELP)
-  const isQuick = values.quick === true
-  if (wanted.length === 1) return runOne(first, isQuick, options)
+  const mode = { folder, isQuick: values.quick === true }
+  if (wanted.length === 1) return runOne(first, mode, options)
   if (options.length > 0) return refuses('Options after -- are for one trial: name one.')
-  const results = await runSeveral(wanted, isQuick, log)
+  const results = await runSeveral(wanted, mode, log)
   log(`\n${results.map(lineOf).join('\n')}`)
   return results.every(({ code }) => code === 0) ? 0 : 1
 }

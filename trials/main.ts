@@ -3,4 +3,8 @@
 import { runCommand } from './command.ts'
 import { TRIALS } from './trial-list.ts'
 
-process.exitCode = await runCommand(process.argv.slice(2), TRIALS, console)
+process.exitCode = await runCommand(
+  process.argv.slice(2),
+  { trials: TRIALS, folder: import.meta.dirname },
+  console,
+)

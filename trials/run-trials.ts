@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { resolve } from 'node:path'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { ROOT } from '../tools/repository/repository-files.ts'
 import type { Trial } from './trial-list.ts'
@@ -13,15 +13,21 @@ export interface TrialResult {
   readonly skipped: readonly string[]
 }
 
+export interface Mode {
+  /** Holds a folder for each trial. */
+  readonly folder: string
+  readonly isQuick: boolean
+}
+
 /** The trial gets the terminal. Returns its exit code. */
-export async function runOne(trial: Trial, isQuick: boolean, options: readonly string[]): Promise<number> {
-  return exitCode(start(trial, isQuick, options, 'inherit'))
+export async function runOne(trial: Trial, mode: Mode, options: readonly string[]): Promise<number> {
+  return exitCode(start(trial, mode, options, 'inherit'))
 }
 
 /** One after the other, each in a process of its own. */
 export async function runSeveral(
   trials: readonly Trial[],
-  isQuick: boolean,
+  mode: Mode,
   print: (line: string) => void,
 ): Promise<TrialResult[]> {
   const results: TrialResult[] = []
@@ -29,7 +35,7 @@ export async function runSeveral(
     const started = performance.now()
     const skipped: string[] = []
     print(`\n▶ ${trial.name}: ${trial.what}`)
-    const child = start(trial, isQuick, [], 'pipe')
+    const child = start(trial, mode, [], 'pipe')
     for (const input of [child.stdout, child.stderr])
       if (input)
         createInterface({ input }).on('line', (line) => {
@@ -42,12 +48,15 @@ export async function runSeveral(
   return results
 }
 
-function start(trial: Trial, isQuick: boolean, options: readonly string[], output: 'inherit' | 'pipe') {
-  const [program = '', ...args] = trial.command ?? [`trials/${trial.name}/main.ts`]
-  const all = [...args, ...(isQuick ? (trial.quick ?? []) : []), ...options]
-  return spawn(process.execPath, ['-C', 'source', resolve(ROOT, program), ...all], {
+function start(
+  { name, quick = [] }: Trial,
+  { folder, isQuick }: Mode,
+  options: readonly string[],
+  output: 'inherit' | 'pipe',
+) {
+  const args = [...(isQuick ? quick : []), ...options]
+  return spawn(process.execPath, ['-C', 'source', join(folder, name, 'main.ts'), ...args], {
     cwd: ROOT,
-    env: { ...process.env, ...trial.env },
     stdio: ['inherit', output, output],
   })
 }

@@ -1,6 +1,7 @@
-/** The trials of this repository, in the order of `--list`. */
+/** The trials of this repository, in the order of `--list`. Each is a folder beside this file, and starts with its main.ts. */
 
 export interface Trial {
+  /** Of its folder. */
   readonly name: string
   /** What it proves. */
   readonly what: string
@@ -8,9 +9,6 @@ export interface Trial {
   readonly needs?: string
   /** Options of its shorter form. */
   readonly quick?: readonly string[]
-  /** Program and arguments, from the root of the repository. Defaults to `trials/NAME/main.ts`. */
-  readonly command?: readonly string[]
-  readonly env?: Readonly<Record<string, string>>
 }
 
 export const TRIALS: readonly Trial[] = [
@@ -54,7 +52,6 @@ export const TRIALS: readonly Trial[] = [
     name: 'interop',
     what: 'a second implementation in Python and an agent of curl and openssl',
     needs: 'python3-jwcrypto, curl, openssl',
-    command: ['interop/second-implementation.ts'],
   },
   {
     name: 'outside',
@@ -70,8 +67,6 @@ export const TRIALS: readonly Trial[] = [
   {
     name: 'mutations',
     what: 'every mutation of a witnessed capsule changes its verdict',
-    command: ['tools/tests/run-tests.ts', '--trials', 'mutated-capsule'],
-    env: { EVERY_MUTATION: '1' },
   },
   {
     name: 'mcp',

@@ -1,6 +1,6 @@
 import { noteSigner, SIGNATURE_TYPE, type Capsule, type EvidenceBundle } from '@agent-exchange/log'
-import { readEvidence } from '../../packages/sdk/src/evidence/read-evidence.ts'
 import { capsuleOf, logSigner, POLICY, startWorld, type LogPlan } from '@agent-exchange/testkit'
+import { readEvidence } from '../../packages/sdk/src/evidence/read-evidence.ts'
 import { relinked, wholeThread } from '../../packages/sdk/src/evidence/evidence.fixture.ts'
 import { altered } from './log-checkpoints.ts'
 import { flipped, type Generated, invalid, valid } from './vectors.ts'

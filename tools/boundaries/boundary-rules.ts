@@ -7,7 +7,10 @@ export function workspaceOf(specifier: string): string | undefined {
   return specifier.startsWith(SCOPE) ? specifier.slice(SCOPE.length).split('/')[0] : undefined
 }
 
-/** protocol ← crypto ← log ← { service, sdk } ← cli, sdk ← { edc, mcp, desk } ← cli, web ← { log, service, desk }, { database, pkcs11 } ← server ← { service, gateway }, crypto ← pkcs11 ← { service, gateway }, sdk ← gateway ← cli, log ← conformance, which nothing imports. Service and SDK share only the network protocol. */
+/**
+ * The packages that each package may import. Service and SDK share only the network protocol, and nothing imports the
+ * conformance kit. docs/architecture.md has the picture.
+ */
 export const PACKAGE_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   protocol: [],
   crypto: ['protocol'],

@@ -54,7 +54,7 @@ await tx\`lock table letter in share mode\``
 test('a write of a table that the schema lacks is reported', () => {
   const text = 'await tx`insert into parcel values (1)`'
   assert.deepEqual(findings([LETTERS, STAMPS, { path: 'parcel-store.ts', text }]), [
-    'parcel-store.ts:1 writes parcel, which schema.txt does not have: run npm run schema',
+    'parcel-store.ts:1 writes parcel, which schema.txt does not have: run npm run generate -- schema',
   ])
 })
 

@@ -49,7 +49,11 @@ export function checkTableOwners(
       return [{ path, line, message: "writes a computed name: use partitionOf('table', name)" }]
     if (table === undefined || lines.has(table) || !isCertain) return []
     return [
-      { path, line, message: `writes ${table}, which ${schema.path} does not have: run npm run schema` },
+      {
+        path,
+        line,
+        message: `writes ${table}, which ${schema.path} does not have: run npm run generate -- schema`,
+      },
     ]
   })
   const unowned = [...lines].flatMap(([table, line]) => {

@@ -7,7 +7,7 @@ import { checkTableOwners } from './table-owner-check.ts'
 const checks = ['service', 'gateway'].map((name) => {
   const path = `packages/${name}/schema.txt`
   const [schema] = readFiles((each) => each === path)
-  if (!schema) throw new Error(`${path} is missing: run npm run schema`)
+  if (!schema) throw new Error(`${path} is missing: run npm run generate -- schema`)
   const sources = new RegExp(`^packages/(?:${name}|database)/src/.*\\.ts$`, 'u')
   return checkTableOwners(
     schema,

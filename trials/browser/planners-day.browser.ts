@@ -86,7 +86,7 @@ test('the day of a planner', async (t) => {
   await screenshot(supplier, 'day-supplier')
   assert.doesNotMatch((await supplier.textContent('body')) ?? '', /Paula|Anders|Agreed with the line/u)
 
-  // The evidence holds, and does not rest on the word of the exchange.
+  // The evidence holds without trust in the exchange.
   await planner.goto(`${origin}/threads/${threadId}`)
   await planner.getByRole('link', { name: 'Evidence of the thread' }).click()
   const verdict = await settledVerdict(planner)

@@ -1,4 +1,10 @@
-import { startWorld, testAuthority, type World, type WorldOptions } from '@agent-exchange/testkit'
+import {
+  draftSkillManifest,
+  startWorld,
+  testAuthority,
+  type World,
+  type WorldOptions,
+} from '@agent-exchange/testkit'
 import type { Hooks } from '../../packages/conformance/src/run/hooks.ts'
 import type {
   OrganizationSettings,
@@ -78,26 +84,13 @@ export function operatorHooks(world: World): Hooks {
         participant_id: `did:web:${organization_id}`,
         endpoint: 'https://connector.example/protocol',
       }),
-    publish_skill: ({ skill_id, version }) => operate('/skills', release(skill_id, version)),
+    publish_skill: ({ skill_id = '', version = '' }) => operate('/skills', release(skill_id, version)),
     replay_delivery: ({ delivery_id, reason }) => operate(`/deliveries/${delivery_id}/replay`, { reason }),
     rotate_webhook_key: () => operate('/keys/rotate', {}),
   }
 }
 
-function release(skillId: string | undefined, version: string | undefined) {
-  const manifest = {
-    skill_id: skillId,
-    version,
-    release_channel: 'preview',
-    protocol_range: 'svc/1.0',
-    schema_refs: ['https://schemas.example/reasoning_package.schema.json'],
-    update_policy: {
-      classification: 'initial',
-      supersedes: null,
-      download_policy: 'automatic_allowed',
-      activation_policy: 'operator_approval_required',
-      minimum_supported_version: '1.0.0',
-    },
-  }
+function release(skill_id: string, version: string) {
+  const manifest = draftSkillManifest({ skill_id, version })
   return { manifest, artifact: Buffer.from([0xff, 0x00, 0xc3, 0x28]).toString('base64') }
 }

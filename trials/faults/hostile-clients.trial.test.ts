@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { draftSkillManifest } from '@agent-exchange/testkit'
 import { MAXIMUM_ARTIFACT_BYTES } from '../../packages/service/src/features/skills/publish-release.ts'
 import { startExchange } from '../shared/exchange.ts'
 import { packageHead, startHostileClients, type HostileClients } from './hostile-clients.ts'
@@ -41,20 +42,7 @@ const artifact = await publishArtifact()
 async function publishArtifact(): Promise<string> {
   const { status, body } = await exchange.operate('POST', '/skills', {
     artifact: randomBytes(MAXIMUM_ARTIFACT_BYTES).toString('base64'),
-    manifest: {
-      skill_id: 'skill_large',
-      version: '1.0.0',
-      release_channel: 'preview',
-      protocol_range: 'svc/1.0',
-      schema_refs: ['https://schemas.example/reasoning_package.schema.json'],
-      update_policy: {
-        classification: 'initial',
-        supersedes: null,
-        download_policy: 'automatic_allowed',
-        activation_policy: 'operator_approval_required',
-        minimum_supported_version: '1.0.0',
-      },
-    },
+    manifest: draftSkillManifest({ skill_id: 'skill_large' }),
   })
   assert.equal(status, 201, JSON.stringify(body))
   return new URL(String(body['artifact_url'])).pathname

@@ -1,7 +1,6 @@
 import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
-import { registerAgent } from '../../packages/sdk/src/agent-keys/register-agent.ts'
 import { createTlsFetch } from '@agent-exchange/sdk/node'
 import {
   freePorts,
@@ -12,6 +11,7 @@ import {
   type TestAuthority,
   type World,
 } from '@agent-exchange/testkit'
+import { registerAgent } from '../../packages/sdk/src/agent-keys/register-agent.ts'
 import { startAgent, type TestAgent } from '../../packages/sdk/src/agents.fixture.ts'
 import { addSigningKey, adminOf, exampleRealm, withClientKey, type Admin } from './keycloak-admin.ts'
 import { startKeycloak, type Keycloak } from './keycloak-server.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
-import { createContext } from '../../packages/sdk/src/create-context.ts'
 import { ExchangeError } from '@agent-exchange/sdk'
+import { createContext } from '../../packages/sdk/src/create-context.ts'
 import type { TrialTools } from '../shared/trial-parts.ts'
 import { assertRefused, callWith } from './call-exchange.ts'
 import { exampleRealm, withClientKey, type Realm, type RealmClient } from './keycloak-admin.ts'

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { until } from '@agent-exchange/testkit/until'
 import { createContext } from '../../packages/sdk/src/create-context.ts'
 import type { TrialTools } from '../shared/trial-parts.ts'
 import { assertAccepted, assertRefused, callWith, type Called } from './call-exchange.ts'
@@ -117,13 +118,14 @@ function assertUnavailable({ status, details, retryAfter }: Called): void {
 }
 
 async function accepted(call: () => Promise<Called>, limitMs: number): Promise<void> {
-  const deadline = performance.now() + limitMs
-  let last = await call()
-  while (last.status !== 200 && performance.now() < deadline) {
-    await sleep(200)
-    last = await call()
-  }
-  assertAccepted(last)
+  await until(
+    'a call is accepted',
+    async () => {
+      assertAccepted(await call())
+      return true
+    },
+    { limitMs, pollMs: 200 },
+  )
 }
 
 async function timed(call: () => Promise<Called>, limitMs: number): Promise<Called> {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { DeploymentProfile } from '@agent-exchange/protocol'
 import { draftPackage, submitPackage, type DeliveryWorld, type PackageDraft } from '@agent-exchange/testkit'
 import type { Database } from '@agent-exchange/database'
+import { DAY_SECONDS } from '@agent-exchange/server/clock'
 import { maintainKeys } from '../../packages/service/src/webhooks/endpoints/maintain-keys.ts'
 import {
   listPartitions,
@@ -9,7 +10,6 @@ import {
 } from '../../packages/service/src/features/retention/partitioned-tables.ts'
 import { makePartitions } from '../../packages/service/src/features/retention/make-partitions.ts'
 import { removeExpired } from '../../packages/service/src/features/retention/retention.ts'
-import { DAY_SECONDS } from '@agent-exchange/server/clock'
 import type { WebhookKeys } from '../../packages/service/src/platform-keys/webhook-keys.ts'
 import { stolenTimeMeter } from './stolen-time.ts'
 

@@ -1,4 +1,4 @@
-/** What `aex --help` prints: one screen, with the commands of agents and of operators told apart. */
+/** What `aex --help` prints: one screen, with separate lists of agents' and operators' commands. */
 
 interface Topic {
   readonly heading: string

@@ -46,7 +46,7 @@ test('aex --help fits one screen of 24 lines and 80 columns, and lists every com
   assert.deepEqual(listed.toSorted(), [...aex.commands.map((each) => each.name()), 'help'].toSorted())
 })
 
-test('an old name works, is in no help, and says the new one on standard error', async (t) => {
+test('an old name works, is in no list, and says the new one in its help and on standard error', async (t) => {
   const said = t.mock.method(console, 'error', () => {})
   const aex = await program(['agent'])
   const agent = aex.commands.find((command) => command.name() === 'agent')
@@ -63,6 +63,8 @@ test('an old name works, is in no help, and says the new one on standard error',
       said.mock.calls.some(({ arguments: [text] }) => text === sentence),
       old,
     )
+    const command = agent.commands.find((each) => each.name() === old)
+    assert.ok(command && helpOf(command).includes(sentence), old)
   }
 })
 

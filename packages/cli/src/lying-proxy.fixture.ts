@@ -7,7 +7,7 @@ import { startWorld, type World } from '@agent-exchange/testkit'
 /** What the exchange answered to a path, and what the agent gets instead. */
 export type Lie = (path: string, answer: { status: number; date: string; body: string }) => void
 
-/** A real exchange behind a proxy that can be told to lie about what it answers. */
+/** A real exchange behind a proxy that alters answers on request. */
 export interface LyingExchange extends AsyncDisposable {
   readonly world: World
   readonly url: string

@@ -30,8 +30,8 @@ async function send(): Promise<object> {
   const policy = newObject('policy_envelope', { ...terms, now: new Date() })
   const to = { organizationId, agentId }
   const first = await agent.send({ object: secretPackage(policy), policy, skill: SKILL, to })
-  await told(first.packageId, 'package.received')
-  const answer = await told((packageId) => packageId !== first.packageId, 'package.accepted')
+  await eventAbout(first.packageId, 'package.received')
+  const answer = await eventAbout((packageId) => packageId !== first.packageId, 'package.accepted')
   const { object } = await agent.open(answer.package_id)
   const second = await agent.send({
     object: { ...secretPackage(policy), thread_id: first.threadId },
@@ -54,7 +54,7 @@ async function send(): Promise<object> {
 }
 
 async function receive(): Promise<object> {
-  const { package_id: first, thread_id: threadId } = await told(() => true, 'package.accepted')
+  const { package_id: first, thread_id: threadId } = await eventAbout(() => true, 'package.accepted')
   const { object, receipts } = await agent.open(first)
   const policy = newObject('policy_envelope', { ...terms, now: new Date() })
   const draft = newObject('response_object', { ...terms, now: new Date(), threadId, about: first })
@@ -64,7 +64,7 @@ async function receive(): Promise<object> {
     policy_envelope: { policy_id: policy.policy_id, purpose: policy.purpose },
   }
   const { packageId } = await agent.respond(first, { object: answer, policy, skill: SKILL })
-  const second = await told((id) => id !== first && id !== packageId, 'package.accepted')
+  const second = await eventAbout((id) => id !== first && id !== packageId, 'package.accepted')
   await until('revocation', async () => (await stateOf(second.package_id)) === 'revoked', PATIENCE)
   const refusal = await agent.open(second.package_id).catch((error: unknown) => error)
   return {
@@ -100,7 +100,7 @@ async function stateOf(packageId: string): Promise<string> {
 }
 
 /** The first event of this kind, about this package or about one that is wanted. */
-function told(
+function eventAbout(
   which: string | ((packageId: string) => boolean),
   eventType: string,
 ): Promise<NotificationEnvelope> {

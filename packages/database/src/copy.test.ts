@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { testDatabase } from '@agent-exchange/testkit'
-import { openDatabase } from './database.ts'
+import { openTestDatabase } from '@agent-exchange/testkit'
 import { deferToCommit } from './transaction.ts'
 import { column, copyTarget } from './copy.ts'
 
-const database = await testDatabase()
-const db = openDatabase({ target: database.url, maximumConnections: 2, applicationName: 'test' })
-after(async () => {
-  await db.end()
-  await database[Symbol.asyncDispose]()
-})
+const database = await openTestDatabase(2)
+const { db } = database
+after(() => database[Symbol.asyncDispose]())
 await db`create table copied (key bigint primary key, text text, number integer, time timestamptz, bytes bytea,
   texts text[])`
 

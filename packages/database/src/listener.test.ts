@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { testDatabase } from '@agent-exchange/testkit'
+import { testDatabase, until } from '@agent-exchange/testkit'
 import { openDatabase } from './database.ts'
 
 const database = await testDatabase()
@@ -12,7 +11,6 @@ after(async () => {
   await db.end()
   await database[Symbol.asyncDispose]()
 })
-const LIMIT_MS = 30_000
 
 test('a listener whose connection was killed listens again, says so, and hears what comes then', async () => {
   const listener = open('listener')
@@ -23,16 +21,14 @@ test('a listener whose connection was killed listens again, says so, and hears w
     (payload) => void heard.push(payload),
     () => (begun += 1),
   )
-  const until = performance.now() + LIMIT_MS
   await db`select pg_notify('channel', 'first')`
-  while (heard.length < 1 && performance.now() < until) await sleep(20)
+  await until('the first notification', () => heard.length > 0)
   await db`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'listener'`
-  while (begun < 2 && performance.now() < until) await sleep(20)
+  await until('the listener listens again', () => begun > 1)
   await db`select pg_notify('channel', 'second')`
-  while (heard.length < 2 && performance.now() < until) await sleep(20)
+  await until('the second notification', () => heard.length > 1)
   assert.deepEqual([begun, heard], [2, ['first', 'second']])
   await listener.end()
   const left = async () => (await db`select from pg_stat_activity where application_name = 'listener'`).length
-  while ((await left()) > 0 && performance.now() < until) await sleep(20)
-  assert.equal(await left(), 0, 'it ends with its database')
+  await until('its connection ends', async () => (await left()) === 0)
 })

@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { testDatabase } from '@agent-exchange/testkit'
+import { openTestDatabase } from '@agent-exchange/testkit'
 import { openDatabase } from './database.ts'
 import { CommitInDoubt, isUnavailable } from './database-errors.ts'
 import { inTransaction } from './transaction.ts'
 
-const database = await testDatabase()
-const db = openDatabase({ target: database.url, maximumConnections: 2, applicationName: 'test' })
-after(async () => {
-  await db.end()
-  await database[Symbol.asyncDispose]()
-})
+const database = await openTestDatabase(2)
+const { db } = database
+after(() => database[Symbol.asyncDispose]())
 await db`create table noted (value text)`
 await db`create sequence turns`
 await db.unsafe(`

@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
-import { testDatabase } from '@agent-exchange/testkit'
-import { openDatabase } from './database.ts'
+import { openTestDatabase } from '@agent-exchange/testkit'
 
-const database = await testDatabase()
-const db = openDatabase({ target: database.url, maximumConnections: 2, applicationName: 'test' })
-after(async () => {
-  await db.end()
-  await database[Symbol.asyncDispose]()
-})
+const database = await openTestDatabase(2)
+const { db } = database
+after(() => database[Symbol.asyncDispose]())
 
 // What PostgreSQL keeps: anything but a null character.
 const text = fc

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, suite, test } from 'node:test'
 import { sha256Digest } from '@agent-exchange/crypto'
+import type { AcquireRequest, CounterParty, ProgressStep } from '@agent-exchange/sdk'
 import { ConnectorError, type ConnectorErrorCode } from './connector-error.ts'
 import { examineConnector } from './examine-connector.ts'
-import type { AcquireRequest, CounterParty, ProgressStep } from '@agent-exchange/sdk'
 import type { InspectableConnector } from './inspectable-connector.ts'
 
 /** Two connectors that can reach each other, and what the suite needs to look behind them. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, suite, test } from 'node:test'
 import { sha256Digest } from '@agent-exchange/crypto'
+import type { Faults } from '@agent-exchange/edc-simulator'
 import { offer, rejectsWith } from './contract-suite.fixture.ts'
 import { simulatedPair, type SimulatedPair } from './simulated-pair.fixture.ts'
-import type { Faults } from '@agent-exchange/edc-simulator'
 
 suite('what goes wrong between connectors', () => {
   let pair: SimulatedPair

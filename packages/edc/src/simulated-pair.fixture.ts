@@ -1,13 +1,13 @@
-import type { ConnectorPair } from './contract-suite.fixture.ts'
-import { startDataAddressServer, type DataAddressServer } from './data-address-server.ts'
-import { EdcV3Connector } from './edc-v3/edc-v3-connector.ts'
-import type { EdcV3Options } from './edc-v3/edc-v3-options.ts'
 import {
   MovableClock,
   startSimulator,
   type SimulatedParticipant,
   type SimulatorOptions,
 } from '@agent-exchange/edc-simulator'
+import type { ConnectorPair } from './contract-suite.fixture.ts'
+import { startDataAddressServer, type DataAddressServer } from './data-address-server.ts'
+import { EdcV3Connector } from './edc-v3/edc-v3-connector.ts'
+import type { EdcV3Options } from './edc-v3/edc-v3-options.ts'
 
 export interface SimulatedPair extends ConnectorPair {
   readonly acme: SimulatedParticipant

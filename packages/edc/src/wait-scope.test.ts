@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { WaitOptions } from '@agent-exchange/sdk'
+import { MovableClock } from '@agent-exchange/edc-simulator'
 import { rejectsWith } from './contract-suite.fixture.ts'
 import { SingleFlight } from './edc-v3/single-flight.ts'
 import { LIMITS } from './connector-limits.ts'
-import type { WaitOptions } from '@agent-exchange/sdk'
-import { MovableClock } from '@agent-exchange/edc-simulator'
 import { systemClock, waitScope } from './wait-scope.ts'
 
 test('a backoff sleeps within its bounds, and never past the deadline', async () => {

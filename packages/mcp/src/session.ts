@@ -22,7 +22,7 @@ export interface McpSession {
   readonly logPolicy?: LogPolicy
   /** The skill that drafts are written with. */
   readonly skill: { readonly id: string; readonly version: string }
-  /** What a person does to decide about a draft. Told if the agent names no page for it. */
+  /** What a person does to decide about a draft. Shown if the agent names no page for it. */
   readonly deskCommand: string
   /** What the person who approves does to make an approver's key. */
   readonly approverCommand: string

@@ -47,7 +47,7 @@ test('[ID-05] a key that is revoked without a date never counted', () => {
   assert.equal(signingKeyFault(key, { claimedAt: at(2), arrivedAt: at(2) }), 'revoked')
 })
 
-test('[ID-04][ID-05] a revocation that was recorded after the arrival is told from one that was known', () => {
+test('[ID-04][ID-05] a revocation that was recorded after the arrival differs from one that was known', () => {
   const judge = (recorded: number, arrived: number) =>
     judgeSigningKey(
       {

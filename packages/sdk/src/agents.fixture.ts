@@ -1,4 +1,5 @@
 import type { World } from '@agent-exchange/testkit'
+import type { TransportMode } from '@agent-exchange/protocol'
 import { registerAgent } from './agent-keys/register-agent.ts'
 import { makeAgentKeys } from './agent-keys/make-keys.ts'
 import type { AgentContext } from './context.ts'
@@ -7,7 +8,6 @@ import { randomId } from './connection/random-id.ts'
 import { createMemoryKeyStore } from './keys/memory-key-store.ts'
 import { createMemoryPinStore } from './peers/memory-pin-store.ts'
 import type { PinStore } from './peers/peer-directory.ts'
-import type { TransportMode } from '@agent-exchange/protocol'
 
 export interface AgentOptions extends Partial<ContextOptions> {
   /** Leaves the agent unknown to the exchange. */

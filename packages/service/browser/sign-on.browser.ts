@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { freePorts, startWorld } from '@agent-exchange/testkit'
 import { accessibilityFaults, openBrowser, screenshot } from '@agent-exchange/testkit/browser'
-import { parseRoles } from '../src/config/operator-sign-on.ts'
 import { CLIENT_ID, CLIENT_SECRET, startIdentityProvider } from '@agent-exchange/testkit/identity-provider'
+import { parseRoles } from '../src/config/operator-sign-on.ts'
 
 test('somebody signs in with the company account, although the provider is another site', async () => {
   const [operatorPort = 0] = await freePorts(1)

@@ -68,7 +68,7 @@ async function triggers(db: Queries, table: number): Promise<string[]> {
   return rows.map(({ line }) => line.replace('CREATE TRIGGER', 'trigger'))
 }
 
-/** What the server is told about keeping the table. */
+/** Storage parameters of the table. */
 async function settings(db: Queries, table: number): Promise<string[]> {
   const rows = await db<{ line: string }[]>`
     select 'set ' || option as line from pg_class c left join pg_class t on t.oid = c.reltoastrelid,

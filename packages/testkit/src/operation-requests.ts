@@ -9,6 +9,7 @@ import {
   submit,
   type PackageDraft,
 } from './package-draft.ts'
+import { draftSkillManifest } from './skill-manifest.ts'
 import { approveConnector } from './parties.ts'
 import type { World } from './test-world.ts'
 
@@ -148,19 +149,7 @@ async function newKey() {
 
 async function publishSkill(world: World): Promise<{ skill_id: string; version: string }> {
   const release = { skill_id: 'skill_alignment', version: '1.0.0' }
-  const manifest = {
-    ...release,
-    release_channel: 'preview',
-    protocol_range: 'svc/1.0',
-    schema_refs: ['https://schemas.example/reasoning_package.schema.json'],
-    update_policy: {
-      classification: 'initial',
-      supersedes: null,
-      download_policy: 'automatic_allowed',
-      activation_policy: 'operator_approval_required',
-      minimum_supported_version: '1.0.0',
-    },
-  }
+  const manifest = draftSkillManifest(release)
   const artifact = Buffer.from('artifact').toString('base64')
   const { status, body } = await world.operate('POST', '/skills', { manifest, artifact })
   // A second scene of the same world finds the release already published.

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { type Database, openDatabase } from '@agent-exchange/database'
 import { migrate } from '@agent-exchange/database/migrations'
-import { startTestServer } from './test-server.ts'
 import { readServiceMigrations } from '@agent-exchange/service/migrations'
+import { startTestServer } from './test-server.ts'
 
 /** An arbitrary lock id: one process at a time creates the template. */
 const TEMPLATE_LOCK = 7_204_118
@@ -20,6 +20,22 @@ export async function testDatabase(): Promise<TestDatabase> {
   const server = await testServerUrl()
   // The strategy file_copy avoids writing every page to the WAL.
   return databaseFrom(server, `${await templateOn(server)} strategy file_copy`)
+}
+
+/** The same, with a pool. */
+export async function openTestDatabase(
+  maximumConnections = 8,
+): Promise<TestDatabase & { readonly db: Database }> {
+  const database = await testDatabase()
+  const db = openDatabase({ target: database.url, maximumConnections, applicationName: 'test' })
+  return {
+    url: database.url,
+    db,
+    async [Symbol.asyncDispose]() {
+      await db.end()
+      await database[Symbol.asyncDispose]()
+    },
+  }
 }
 
 /** A database without tables, for tests of migrations. */

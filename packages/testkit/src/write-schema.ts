@@ -1,4 +1,4 @@
-/** Writes the schema.txt of service and gateway from their migrations: `npm run schema`. */
+/** Writes the schema.txt of service and gateway from their migrations: `npm run generate -- schema`. */
 
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -8,6 +8,7 @@ import {
   openBrowser,
   type TestBrowser,
 } from '@agent-exchange/testkit/browser'
+import { until } from '@agent-exchange/testkit/until'
 import { startGallery, type Gallery } from '../gallery/gallery-server.ts'
 import { HOSTILE } from '../gallery/samples.ts'
 
@@ -111,9 +112,7 @@ test('a live region follows the server without a reload of the page', async () =
   const { page } = watched
   const first = Number(await page.locator('#ticks').textContent())
   const count = async () => Number(await page.locator('#ticks').textContent())
-  const deadline = Date.now() + 10_000
-  while ((await count()) === first && Date.now() < deadline) await page.waitForTimeout(100)
-  assert.ok((await count()) > first)
+  await until('the region changes', async () => (await count()) > first)
   assertQuiet(watched)
 })
 

@@ -1,14 +1,13 @@
 /** The driver of an agent in a gateway: `node -C source trials/conformance/agents/gateway-agent.ts FOLDER`. */
 
 import { join } from 'node:path'
-import { ExchangeError } from '@agent-exchange/sdk'
-import { connectFolder, createAgentFolder, setExchangeAccess } from '@agent-exchange/sdk/node'
 import { freePorts } from '@agent-exchange/testkit/free-ports'
 import { createLog } from '@agent-exchange/server/create-log'
 import { importAgent } from '../../../packages/gateway/src/agents/import-agent.ts'
 import { readGatewayConfig } from '../../../packages/gateway/src/config/read-config.ts'
 import { openGateway } from '../../../packages/gateway/src/startup/open-gateway.ts'
 import { type RunningGateway, startGateway } from '../../../packages/gateway/src/startup/start-gateway.ts'
+import { createInFolder, openPackage, registerFromFolder } from './agent-in-folder.ts'
 import { answerLines, type Values } from './answer-lines.ts'
 
 const [folder = ''] = process.argv.slice(2)
@@ -52,23 +51,13 @@ async function stop(): Promise<void> {
 }
 
 await answerLines({
-  async create({ base_url = '', client_id = '', organization_id = '', agent_id = '' }: Values) {
-    agentId = agent_id
-    const identity = { organizationId: organization_id, agentId: agent_id }
-    const { made } = await createAgentFolder(agentFolder, { identity })
-    await setExchangeAccess(agentFolder, { baseUrl: base_url, clientId: client_id })
-    return { client_jwk: made.client.publicJwk }
+  create(values: Values) {
+    agentId = values.agent_id ?? ''
+    return createInFolder(agentFolder, values)
   },
   /** In its folder, which then moves into the gateway. */
   async register() {
-    {
-      await using agent = await connectFolder(agentFolder)
-      await agent.register({
-        implementation: 'gateway',
-        implementationVersion: '0.1.0',
-        skillVersions: { skill_conformance: '1.0.0' },
-      })
-    }
+    await registerFromFolder(agentFolder, 'gateway')
     await using opened = await openGateway(await configuration(), { create: true })
     await importAgent(opened, { folder: agentFolder, passphrase: undefined, gateway: 'conformance' })
     return {}
@@ -91,13 +80,7 @@ await answerLines({
   async open({ package_id = '' }) {
     const hosted = (await running()).agents.find(agentId)
     if (!hosted) throw new Error('the gateway has not opened the agent')
-    try {
-      const { object } = await hosted.agent.open(package_id)
-      return { opened: true, object }
-    } catch (error) {
-      if (error instanceof ExchangeError) return { opened: false, reason: error.code }
-      throw error
-    }
+    return openPackage(hosted.agent, package_id)
   },
   async restart() {
     await stop()

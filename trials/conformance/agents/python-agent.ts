@@ -4,9 +4,9 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { connectFolder, createAgentFolder, setExchangeAccess } from '@agent-exchange/sdk/node'
 import { findTools } from '../../../interop/curl-agent/trial/tools.ts'
 import { PACKAGES } from '../../../interop/python-trial/place.ts'
+import { createInFolder, registerFromFolder } from './agent-in-folder.ts'
 import { answerLines } from './answer-lines.ts'
 
 const [folder = ''] = process.argv.slice(2)
@@ -40,22 +40,9 @@ async function stop(): Promise<void> {
 }
 
 await answerLines({
-  async create({ base_url = '', client_id = '', organization_id = '', agent_id = '' }) {
-    const identity = { organizationId: organization_id, agentId: agent_id }
-    const { made } = await createAgentFolder(folder, { identity })
-    await setExchangeAccess(folder, { baseUrl: base_url, clientId: client_id })
-    return { client_jwk: made.client.publicJwk }
-  },
+  create: (values) => createInFolder(folder, values),
   /** The example reads a folder that `aex agent register` has registered. */
-  async register() {
-    await using agent = await connectFolder(folder)
-    await agent.register({
-      implementation: 'python',
-      implementationVersion: '1.0.0',
-      skillVersions: { skill_conformance: '1.0.0' },
-    })
-    return {}
-  },
+  register: () => registerFromFolder(folder, 'python'),
   listen,
   /** It reads the directory when it starts. */
   async refresh_keys() {

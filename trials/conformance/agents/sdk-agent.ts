@@ -3,15 +3,10 @@
 import { createServer, type Server } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { ExchangeError, type Receiver } from '@agent-exchange/sdk'
-import {
-  connectFolder,
-  createAgentFolder,
-  type FolderAgent,
-  setExchangeAccess,
-  toNodeListener,
-} from '@agent-exchange/sdk/node'
-import { answerLines, type Values } from './answer-lines.ts'
+import type { Receiver } from '@agent-exchange/sdk'
+import { connectFolder, type FolderAgent, toNodeListener } from '@agent-exchange/sdk/node'
+import { createInFolder, openPackage, registerFromFolder } from './agent-in-folder.ts'
+import { answerLines } from './answer-lines.ts'
 
 const [folder = ''] = process.argv.slice(2)
 const URL_OF_AGENT = 'https://agent.example/hooks/in'
@@ -57,22 +52,8 @@ async function stop(): Promise<void> {
 }
 
 await answerLines({
-  async create({ base_url = '', client_id = '', organization_id = '', agent_id = '' }: Values) {
-    const identity = { organizationId: organization_id, agentId: agent_id }
-    const { made } = await createAgentFolder(folder, { identity })
-    await setExchangeAccess(folder, { baseUrl: base_url, clientId: client_id })
-    return { client_jwk: made.client.publicJwk }
-  },
-  async register() {
-    await (
-      await connected()
-    ).register({
-      implementation: 'sdk',
-      implementationVersion: '0.1.0',
-      skillVersions: { skill_conformance: '1.0.0' },
-    })
-    return {}
-  },
+  create: (values) => createInFolder(folder, values),
+  register: () => registerFromFolder(folder, 'sdk'),
   listen,
   async refresh_keys() {
     await (await receiving()).keys.refresh()
@@ -83,15 +64,7 @@ await answerLines({
     return {}
   },
   handled: async () => Promise.resolve({ event_ids: handled }),
-  async open({ package_id = '' }) {
-    try {
-      const { object } = await (await connected()).open(package_id)
-      return { opened: true, object }
-    } catch (error) {
-      if (error instanceof ExchangeError) return { opened: false, reason: error.code }
-      throw error
-    }
-  },
+  open: async ({ package_id = '' }) => openPackage(await connected(), package_id),
   async restart() {
     await stop()
     return listen()

@@ -8,11 +8,12 @@ import { asFailure, configOf } from '../service-failure.ts'
 import { backupVerifyCommand } from './backup-verify.ts'
 
 const EXAMPLES = `
-The backup is consistent as of its end; the service may run or not. It is a folder: copy it elsewhere with any tool.
+The backup has the state of the moment at which it ends, whether the service runs or not. It is a folder: copy it
+elsewhere with any tool.
 
 Without --with-keys it holds the database alone. The platform's private keys in it are encrypted, and only the
 master key opens them: keep AEX_DATA_DIR/master-key (or AEX_MASTER_KEY) in another safe place, or nobody can use
-the backup. With --with-keys the master key and the operator token are in it: guard it like them.
+the backup. With --with-keys it contains the master key and the operator token: protect it as you protect them.
 
 Examples:
   $ aex backup backups/monday
@@ -22,7 +23,7 @@ Examples:
 export function backupCommand(): Command {
   return new Command('backup')
     .description('Back up the embedded database into a new folder, while the service runs')
-    .argument('<folder>', 'a folder that is not there yet, or empty')
+    .argument('<folder>', 'a new or an empty folder')
     .option('--with-keys', 'include the master key and the operator token')
     .option('--json', 'print one JSON document')
     .addHelpText('after', EXAMPLES)
@@ -72,7 +73,7 @@ function print(
   console.log(`Backed up ${report.files} files, ${size} MB, into ${report.folder}`)
   console.log(
     report.with_keys
-      ? 'The master key and the operator token are in it: guard it like them.'
+      ? 'It contains the master key and the operator token: protect it as you protect them.'
       : `Not in it: the master key (fingerprint ${key}). Without that key the backup cannot be used.`,
   )
   console.log(`Verify it: ${embeddedStep(dataDirectory, 'backup', 'verify', report.folder)}`)

@@ -4,11 +4,11 @@ import { Command } from 'commander'
 
 const EXAMPLES = `
 Examples:
-  $ aex config                       every setting, what it means and what holds now
+  $ aex config                       every setting with its meaning and its value
   $ AEX_PORT=443 aex config          what a start with this setting would find
   $ aex config --json | jq '.[] | select(.set)'
 
-Exit code 1 where a setting is wrong. Secrets are never printed.`
+Exit code 1 if a setting is wrong. Secrets are never printed.`
 
 export function configCommand(): Command {
   return new Command('config')

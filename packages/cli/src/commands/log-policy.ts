@@ -45,7 +45,7 @@ export function logPolicyCommand(): Command {
     .addOption(urlOption('address of the exchange').default(DEFAULT_URL))
     .addOption(caOption())
     .option('--fingerprint <fingerprint...>', 'fingerprint of the log key, from the operator')
-    .addOption(new Option('--witness <vkey...>', 'keys of witnesses of which each has to cosign'))
+    .addOption(new Option('--witness <vkey...>', 'keys of witnesses; all of them have to cosign'))
     .option('--out <file>', 'write the policy there instead of to standard output')
     .option('--json', 'print one JSON document')
     .addHelpText('after', EXAMPLES)

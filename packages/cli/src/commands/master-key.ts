@@ -65,8 +65,8 @@ export function masterKeyCommand(): Command {
 }
 
 const STEPS = `
-With --generate the key file is AEX_MASTER_KEY_FILE, or AEX_DATA_DIR/master-key. An interrupted command continues
-where it was when it is run again. Use it if all processes of the exchange read this file.
+Use --generate if all processes of the exchange read one key file: AEX_MASTER_KEY_FILE, or AEX_DATA_DIR/master-key.
+After an interruption, run the command again: it continues.
 
 Otherwise:
   1. Give every process the new key beside the former one: AEX_MASTER_KEY and AEX_MASTER_KEY_PREVIOUS, or the two

@@ -6,8 +6,8 @@ import { test } from 'node:test'
 import { openDatabase } from '@agent-exchange/database'
 import { migrate } from '@agent-exchange/database/migrations'
 import { emptyTestDatabase } from '@agent-exchange/testkit'
-import { aexAt } from '../aex-here.fixture.ts'
 import { readServiceMigrations } from '@agent-exchange/service/migrations'
+import { aexAt } from '../aex-here.fixture.ts'
 
 /** Releases before 0010 ended here. */
 const BASE_LEVEL = 9

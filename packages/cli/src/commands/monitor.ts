@@ -49,14 +49,17 @@ Examples:
   $ aex monitor --dir ./planner --once
   $ aex monitor --dir ./planner --every 300
 
-It watches the key events of the agent and every thread that the folder or the event
-stream knows. It finds two leaves for one event (the operator keeps two histories),
-events that the exchange does not show, does not log or shows otherwise, keys that this
-agent never made, and key events that it did not cause; what concerns keys is printed
-first, before a long scan. A scan that fails because the exchange does not answer is
-repeated.
+Watches the key events of the agent, and every thread that the folder or the event
+stream contains. Reports:
+  - two leaves for one event: the operator keeps two histories
+  - events that the exchange hides, does not log, or shows with other content than
+    it logged
+  - keys that this agent did not create, and key events that it did not cause
 
-Exit codes: 0 nothing was found, 1 something was found, 4 it could not look.`,
+Findings about keys are printed first, before a long scan. A scan that fails because
+the exchange does not answer is repeated.
+
+Exit codes: 0 nothing was found, 1 something was found, 4 the scan failed.`,
     )
     .action(monitor)
 }

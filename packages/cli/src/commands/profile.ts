@@ -12,8 +12,8 @@ import { profileFrom } from '../profile-file.ts'
 
 const EXAMPLES = `
 Examples:
-  $ aex profile                      what is decided on every open point
-  $ aex profile my-profile.json      check an override file; what differs is marked
+  $ aex profile                      our choice on every open point
+  $ aex profile my-profile.json      check an override file; differences are marked
   $ aex profile --explain O-15       one point: the question, our answer, why
   $ aex profile --json > profile.json`
 

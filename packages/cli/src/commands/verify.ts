@@ -36,7 +36,7 @@ Examples:
   $ aex verify --lines < capsules.jsonl
 
 The policy is a C2SP tlog-policy: the log keys and witnesses that you trust. Write
-it with aex log policy, and not from what the author of the capsule says. --policy
+it with aex log policy, never from what the author of the capsule says. --policy
 also takes policy_envelope objects, to compare them with what was evaluated.
 
 Exit codes:

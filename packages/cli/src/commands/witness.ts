@@ -40,7 +40,7 @@ An origin is the verifier key (vkey) of a log, as its operator publishes it at
 export function witnessCommand(): Command {
   return group('witness', 'Cosign the checkpoints of transparency logs of other companies', [
     new Command('key')
-      .description('Print the verifier key of a witness; make it where there is none')
+      .description('Print the verifier key of a witness; create it if there is none')
       .requiredOption('--dir <folder>', 'folder of the witness')
       .option('--name <name>', 'name of a new witness, such as a host name')
       .option('--json', 'print one JSON document')

@@ -6,8 +6,8 @@ import {
   type ChainAnchor,
   type VerifyEvidenceOptions,
 } from '@agent-exchange/log'
-import type { CollectedEvidence } from '../agent/capsule-evidence.ts'
 import { InvalidArgumentError, type Command } from 'commander'
+import type { CollectedEvidence } from '../agent/capsule-evidence.ts'
 import { CommandFailure } from '../failure.ts'
 import { visible } from '../visible.ts'
 import { objectFrom } from '../agent/object-file.ts'

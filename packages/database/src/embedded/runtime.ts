@@ -92,7 +92,7 @@ function copyRuntime(native: string, copy: string): void {
   renameSync(draft, copy)
 }
 
-/** The package's install script makes these links; npm may have been told to run none. */
+/** The package's install script makes these links; npm may be set to run none. */
 function linkLibraries(native: string): void {
   const links = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8')) as {
     source: string

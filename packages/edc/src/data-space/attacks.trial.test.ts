@@ -4,8 +4,8 @@ import { sealPackage, type SealedPackage } from '@agent-exchange/crypto'
 import type { EdcReferences, PackageResource } from '@agent-exchange/protocol'
 import fc from 'fast-check'
 import type { AgentContext } from '@agent-exchange/sdk/internal'
-import { sendPackage } from '../../../sdk/src/send/send-package.ts'
 import type { Faults } from '@agent-exchange/edc-simulator'
+import { sendPackage } from '../../../sdk/src/send/send-package.ts'
 import { behindLiar } from '../../../sdk/src/send/crafted.fixture.ts'
 import { inputFor } from '../../../sdk/src/send/drafts.fixture.ts'
 import { ownParty } from '../../../sdk/src/agent-keys/own-keys.ts'
@@ -235,7 +235,7 @@ test('[PKG-03] another company cannot pass off a sealed package as its own', asy
   assert.deepEqual(await toldTo(mallory, stolen.packageId), ['rejected'])
 })
 
-/** What goes wrong between connectors, what the recipient's agent makes of it, and what the sender is told. */
+/** What goes wrong between connectors, what the recipient's agent makes of it, and what the sender is sent. */
 const BETWEEN: readonly (readonly [string, 'acme' | 'bolt', Faults, string, 'failed' | undefined])[] = [
   ['no offer', 'acme', { catalog: 'no offer' }, 'no_offer', 'failed'],
   ['two offers', 'acme', { catalog: 'two offers' }, 'several_offers', 'failed'],

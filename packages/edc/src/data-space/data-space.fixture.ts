@@ -1,11 +1,5 @@
 import assert from 'node:assert/strict'
 import { startWorld, type World } from '@agent-exchange/testkit'
-import { startAgent, type AgentOptions, type TestAgent } from '../../../sdk/src/agents.fixture.ts'
-import type { ConnectorErrorCode } from '../connector-error.ts'
-import { ConnectorError } from '../connector-error.ts'
-import { startDataAddressServer } from '../data-address-server.ts'
-import type { DataAddressHost } from '../data-address.ts'
-import { EdcV3Connector } from '../edc-v3/edc-v3-connector.ts'
 import {
   type CounterParty,
   createMemoryOutbox,
@@ -15,9 +9,6 @@ import {
   type ExchangeErrorCode,
   type Outbox,
 } from '@agent-exchange/sdk'
-import type { OpenDependencies } from '../../../sdk/src/open/open-input.ts'
-import { openPackage } from '../../../sdk/src/open/open-package.ts'
-import { readCapsule } from '../../../sdk/src/evidence/read-capsule.ts'
 import { verifyCapsule } from '@agent-exchange/log'
 import {
   MovableClock,
@@ -25,6 +16,15 @@ import {
   type SimulatedParticipant,
   type SimulatorOptions,
 } from '@agent-exchange/edc-simulator'
+import { startAgent, type AgentOptions, type TestAgent } from '../../../sdk/src/agents.fixture.ts'
+import type { ConnectorErrorCode } from '../connector-error.ts'
+import { ConnectorError } from '../connector-error.ts'
+import { startDataAddressServer } from '../data-address-server.ts'
+import type { DataAddressHost } from '../data-address.ts'
+import { EdcV3Connector } from '../edc-v3/edc-v3-connector.ts'
+import type { OpenDependencies } from '../../../sdk/src/open/open-input.ts'
+import { openPackage } from '../../../sdk/src/open/open-package.ts'
+import { readCapsule } from '../../../sdk/src/evidence/read-capsule.ts'
 import type { CosigningWitness } from '../../../sdk/src/evidence/cosigning-witness.fixture.ts'
 import { randomId } from '../../../sdk/src/connection/random-id.ts'
 
@@ -182,7 +182,7 @@ export function connectorCode({ cause }: ExchangeError): ConnectorErrorCode {
   return cause.code
 }
 
-/** What the recipient has told the sender: the states of receipts whose signatures hold without the exchange. */
+/** What the recipient has reported to the sender: the states of receipts whose signatures hold without the exchange. */
 export async function toldTo({ agent }: Company, packageId: string): Promise<string[]> {
   const { capsule } = await readCapsule(agent, { packageId })
   assert.ok(capsule.format === 'aex-evidence/3')

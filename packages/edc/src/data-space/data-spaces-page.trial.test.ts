@@ -5,13 +5,13 @@ import { join, resolve } from 'node:path'
 import { after, test, type TestContext } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { freePorts, startWorld, type World } from '@agent-exchange/testkit'
-import { provision } from '../../../sdk/src/agents.fixture.ts'
-import { CONNECTOR_ERROR_CODES } from '../connector-error.ts'
 import { startSimulator } from '@agent-exchange/edc-simulator'
-import { linkPackages, snippetsOf } from '../../../sdk/src/documentation.fixture.ts'
 import { makersOf } from '@agent-exchange/sdk/internal'
 import { connectFolder, createAgentFolder, setExchangeAccess } from '@agent-exchange/sdk/node'
 import { openAgentFolder, setAgentDefaults } from '@agent-exchange/sdk/internal/node'
+import { provision } from '../../../sdk/src/agents.fixture.ts'
+import { CONNECTOR_ERROR_CODES } from '../connector-error.ts'
+import { linkPackages, snippetsOf } from '../../../sdk/src/documentation.fixture.ts'
 
 /**
  * docs/data-spaces.md: its programs run as written, and its table has every failure. The commands of the page, with

@@ -1,9 +1,9 @@
 import { operations } from '@agent-exchange/protocol'
-import type { DataAddressHost } from '../data-address.ts'
 import type { FetchOptions, Outbox, Progress } from '@agent-exchange/sdk'
+import type { DataAddressHost } from '../data-address.ts'
 import { through, type Company, type Space } from './data-space.fixture.ts'
 
-/** Steps of a connector at which it did nothing that was not told already. */
+/** Steps of a connector at which it did nothing that was not reported already. */
 const SEEN = new Set<Progress['step']>([
   'data_stored',
   'offer_found',

@@ -2,15 +2,15 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { parseEnvelope, signManifest } from '@agent-exchange/crypto'
 import type { DsxPackageBody, TransportMode } from '@agent-exchange/protocol'
-import { randomId } from '../../../sdk/src/connection/random-id.ts'
 import type { AgentContext } from '@agent-exchange/sdk/internal'
 import { type CapsuleV3, verifyCapsule } from '@agent-exchange/log'
+import type { SendProgress, SentPackage } from '@agent-exchange/sdk'
+import { randomId } from '../../../sdk/src/connection/random-id.ts'
 import { openPackage } from '../../../sdk/src/open/open-package.ts'
 import { readCapsule } from '../../../sdk/src/evidence/read-capsule.ts'
 import { respondToPackage } from '../../../sdk/src/send/respond-to-package.ts'
 import { revokePackage } from '../../../sdk/src/send/revoke-package.ts'
 import { sendPackage } from '../../../sdk/src/send/send-package.ts'
-import type { SendProgress, SentPackage } from '@agent-exchange/sdk'
 import { behindLiar, sendCrafted } from '../../../sdk/src/send/crafted.fixture.ts'
 import {
   inputFor,
@@ -51,7 +51,7 @@ function respond(from: Company, to: Company, original: SentPackage, as: AgentCon
 const modeOf = async ({ agent }: Company, threadId: string) =>
   (await agent.connection.call('getThread', { path: { thread_id: threadId } })).transport_mode
 
-/** An agent that is told a wrong mode of the thread, and so guesses wrongly. */
+/** An agent that gets a wrong mode of the thread, and so guesses wrongly. */
 const misled = ({ agent }: Company, transport_mode: TransportMode) =>
   behindLiar(agent, /^\/v1\/threads\//u, (text) =>
     JSON.stringify({ ...(JSON.parse(text) as object), transport_mode }),

@@ -1,6 +1,3 @@
-import { ConnectorError } from '../connector-error.ts'
-import { requireId } from '../derived-ids.ts'
-import { LIMITS } from '../connector-limits.ts'
 import type {
   AcquireRequest,
   Acquisition,
@@ -10,6 +7,9 @@ import type {
   WaitOptions,
   WithdrawalReport,
 } from '@agent-exchange/sdk'
+import { ConnectorError } from '../connector-error.ts'
+import { requireId } from '../derived-ids.ts'
+import { LIMITS } from '../connector-limits.ts'
 import type {
   InspectableConnector,
   ProbeOptions,

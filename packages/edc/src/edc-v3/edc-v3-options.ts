@@ -1,7 +1,7 @@
 import { isReachableHost } from '@agent-exchange/protocol/global-unicast'
+import type { ContractCondition } from '@agent-exchange/sdk'
 import { requireAddress } from '../connector-addresses.ts'
 import { ConnectorError } from '../connector-error.ts'
-import type { ContractCondition } from '@agent-exchange/sdk'
 import type { ConnectorClock } from '../wait-scope.ts'
 import type { DataAddressHost } from '../data-address.ts'
 import { dispatcherTo } from './dispatcher.ts'

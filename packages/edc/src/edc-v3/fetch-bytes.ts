@@ -1,7 +1,7 @@
 import { request } from 'undici'
+import type { Acquisition } from '@agent-exchange/sdk'
 import { ConnectorError } from '../connector-error.ts'
 import { LIMITS } from '../connector-limits.ts'
-import type { Acquisition } from '@agent-exchange/sdk'
 import type { WaitScope } from '../wait-scope.ts'
 import type { DataAccess } from './access-token.ts'
 import { networkFailure, readAtMost, stopReading } from './body.ts'

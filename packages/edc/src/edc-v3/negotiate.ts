@@ -1,5 +1,5 @@
-import { ConnectorError } from '../connector-error.ts'
 import type { AcquireRequest } from '@agent-exchange/sdk'
+import { ConnectorError } from '../connector-error.ts'
 import type { WaitScope } from '../wait-scope.ts'
 import { createdId, query, requireNode, type Edc } from './edc.ts'
 import { ensure } from './ensure.ts'

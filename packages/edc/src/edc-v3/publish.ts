@@ -1,7 +1,7 @@
 import { digestsEqual, sha256Digest } from '@agent-exchange/crypto'
+import type { PublishedAsset, PublishRequest } from '@agent-exchange/sdk'
 import { ConnectorError } from '../connector-error.ts'
 import { assetIdOf, offerIdOf, policyIdOf, requireId } from '../derived-ids.ts'
-import type { PublishedAsset, PublishRequest } from '@agent-exchange/sdk'
 import type { WaitScope } from '../wait-scope.ts'
 import type { HostedAddress } from '../data-address.ts'
 import { requireNode, type Edc } from './edc.ts'

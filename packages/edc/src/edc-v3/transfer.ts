@@ -1,6 +1,6 @@
+import type { Acquisition } from '@agent-exchange/sdk'
 import { ConnectorError } from '../connector-error.ts'
 import { LIMITS } from '../connector-limits.ts'
-import type { Acquisition } from '@agent-exchange/sdk'
 import type { TransferPhase } from '../inspectable-connector.ts'
 import { waitScope, type WaitScope } from '../wait-scope.ts'
 import { createdId, query, type Edc } from './edc.ts'

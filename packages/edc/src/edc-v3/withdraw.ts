@@ -1,6 +1,6 @@
+import type { WithdrawalReport, WithdrawalStep } from '@agent-exchange/sdk'
 import { ConnectorError } from '../connector-error.ts'
 import { offerIdOf, policyIdOf, requireId } from '../derived-ids.ts'
-import type { WithdrawalReport, WithdrawalStep } from '@agent-exchange/sdk'
 import type { WaitScope } from '../wait-scope.ts'
 import { query, type Edc } from './edc.ts'
 import { textOf } from './json-ld-reader.ts'

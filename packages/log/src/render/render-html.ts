@@ -1,5 +1,6 @@
+import type { Html } from '@agent-exchange/web/html'
 import type { CapsuleResult } from '../capsule/capsule-result.ts'
-import { html, type SafeHtml } from './html-template.ts'
+import { html } from './html-template.ts'
 import type { Reader } from './reader.ts'
 import { REPORT_STYLE } from './report-style.ts'
 import { describeVerdict, type ReportRow, type ReportSection } from './verdict-report.ts'
@@ -39,9 +40,7 @@ export function renderCapsuleHtml(
         <meta name="referrer" content="no-referrer" />
         <meta name="color-scheme" content="light dark" />
         <title>Evidence of ${result.threadId ?? 'an unreadable file'}</title>
-        <style>
-          ${REPORT_STYLE}
-        </style>
+        ${REPORT_STYLE}
       </head>
       <body>
         <main>
@@ -58,30 +57,30 @@ export function renderCapsuleHtml(
   return page.toString()
 }
 
-function row({ name, value }: ReportRow): SafeHtml {
+function row({ name, value }: ReportRow): Html {
   return html`<tr>
     <th scope="row">${name}</th>
     <td>${value}</td>
   </tr> `
 }
 
-function listOf({ title, items, text }: ReportSection): SafeHtml {
+function listOf({ title, items, text }: ReportSection): Html {
   return html`<h2>${title}</h2>
     ${listItems(items)} ${text === undefined ? '' : html`<pre>${text.split('\n').map(line)}</pre>`}`
 }
 
-function line(text: string): SafeHtml {
+function line(text: string): Html {
   return html`${text}<br />`
 }
 
-function detailsOf({ title, items }: ReportSection): SafeHtml {
+function detailsOf({ title, items }: ReportSection): Html {
   return html`<details>
     <summary>${title} (${items.length})</summary>
     ${listItems(items)}
   </details> `
 }
 
-function listItems(items: readonly string[]): SafeHtml {
+function listItems(items: readonly string[]): Html {
   return html`<ul>
     ${items.map((item) => html`<li>${item}</li> `)}
   </ul>`

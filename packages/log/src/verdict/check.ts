@@ -32,7 +32,7 @@ export interface ExchangeClaim extends About {
   readonly value: unknown
 }
 
-/** So many faults decide the verdict. A hostile file must not make a verifier look for more. */
+/** A verification ends at this number of faults: a hostile file must not make a verifier look for more. */
 export const MAXIMUM_FAULTS = 100
 
 /** Ends a verification whose verdict is decided. Never leaves the package. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ExchangeError } from '@agent-exchange/sdk'
+import { until } from '@agent-exchange/testkit/until'
 import { ERAS, serveAndConnect, textOf } from '../clients.fixture.ts'
 import { companies } from '../companies.fixture.ts'
 import { MAXIMUM_RUNNING_CALLS } from '../mcp-limits.ts'
@@ -10,6 +11,16 @@ import { createCallBudget } from './call-budget.ts'
 import { failureResult } from './tool-failure.ts'
 
 const both = companies()
+
+type Client = Awaited<ReturnType<typeof serveAndConnect>>
+
+const draftToBolt = (mcp: Client, summary: string) =>
+  mcp.result<Drafted>('draft_package', {
+    to: 'agent_bolt',
+    object_type: 'reasoning_package',
+    policy_id: 'pol_free',
+    content: reasoning(summary),
+  })
 
 test('a tool is limited by calls a minute, and by calls that run at once', () => {
   let at = 0
@@ -54,12 +65,7 @@ test('an unknown member, a wrong id and a missing argument are named', async () 
 test('content above the limit of a result is not returned', async () => {
   await using acme = await serveAndConnect(both.acme.session, 'auto')
   await using bolt = await serveAndConnect(both.bolt.session, 'auto')
-  const draft = await acme.result<Drafted>('draft_package', {
-    to: 'agent_bolt',
-    object_type: 'reasoning_package',
-    policy_id: 'pol_free',
-    content: reasoning('x'.repeat(300_000)),
-  })
+  const draft = await draftToBolt(acme, 'x'.repeat(300_000))
   await acme.result('send_draft', { draft_id: draft.draft_id })
   assert.match(await bolt.failure('read_package', { package_id: draft.package_id }), /too large for a tool/u)
 })
@@ -67,12 +73,7 @@ test('content above the limit of a result is not returned', async () => {
 for (const era of ERAS) {
   test(`a client sees the steps of a send as progress (${era})`, async () => {
     await using mcp = await serveAndConnect(both.acme.session, era)
-    const { draft_id } = await mcp.result<Drafted>('draft_package', {
-      to: 'agent_bolt',
-      object_type: 'reasoning_package',
-      policy_id: 'pol_free',
-      content: reasoning(`Progress by ${era}.`),
-    })
+    const { draft_id } = await draftToBolt(mcp, `Progress by ${era}.`)
     const steps: string[] = []
     const numbers: number[] = []
     await mcp.client.callTool(
@@ -92,12 +93,7 @@ for (const era of ERAS) {
 test('a wait ends when the client cancels it', async () => {
   const { acme } = both
   await using mcp = await serveAndConnect(acme.session, 'auto')
-  const draft = await mcp.result<Drafted>('draft_package', {
-    to: 'agent_bolt',
-    object_type: 'reasoning_package',
-    policy_id: 'pol_free',
-    content: reasoning('Cancelled.'),
-  })
+  const draft = await draftToBolt(mcp, 'Cancelled.')
   await mcp.result('send_draft', { draft_id: draft.draft_id })
   const abort = new AbortController()
   const before = acme.calls.length
@@ -109,11 +105,8 @@ test('a wait ends when the client cancels it', async () => {
     { signal: abort.signal, onprogress: () => abort.abort() },
   )
   await assert.rejects(following)
-  const started = performance.now()
-  while (acme.calls.length === before && performance.now() - started < 10_000)
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  const ended = acme.calls[before]
-  assert.deepEqual([ended?.tool, ended?.outcome], ['follow_thread', 'cancelled'])
+  const ended = await until('the cancelled call is recorded', () => acme.calls[before])
+  assert.deepEqual([ended.tool, ended.outcome], ['follow_thread', 'cancelled'])
 })
 
 test('a failure quotes nothing that another party wrote', () => {
@@ -131,12 +124,7 @@ test('a failure quotes nothing that another party wrote', () => {
 test('too many calls at once are not blamed on the rate', async () => {
   const { acme } = both
   await using mcp = await serveAndConnect(acme.session, 'auto')
-  const draft = await mcp.result<Drafted>('draft_package', {
-    to: 'agent_bolt',
-    object_type: 'reasoning_package',
-    policy_id: 'pol_free',
-    content: reasoning('At once.'),
-  })
+  const draft = await draftToBolt(mcp, 'At once.')
   await mcp.result('send_draft', { draft_id: draft.draft_id })
   const abort = new AbortController()
   const waiting = { thread_id: draft.thread_id, changed_after: '2999-01-01T00:00:00Z', wait_seconds: 50 }
@@ -168,12 +156,7 @@ test('too many calls at once are not blamed on the rate', async () => {
 
 test('a draft that was sent is answered as sent, and other tools name its package', async () => {
   await using mcp = await serveAndConnect(both.acme.session, 'auto')
-  const { draft_id, package_id, thread_id } = await mcp.result<Drafted>('draft_package', {
-    to: 'agent_bolt',
-    object_type: 'reasoning_package',
-    policy_id: 'pol_free',
-    content: reasoning('Sent once.'),
-  })
+  const { draft_id, package_id, thread_id } = await draftToBolt(mcp, 'Sent once.')
   const first = await mcp.result('send_draft', { draft_id })
   assert.deepEqual(first, { status: 'sent', draft_id, package_id, thread_id })
   assert.deepEqual(await mcp.result('send_draft', { draft_id }), first)
@@ -211,12 +194,7 @@ test('every argument of every tool has a description', () => {
 
 test('a draft of this agent is not called the data of another party', async () => {
   await using mcp = await serveAndConnect(both.acme.session, 'auto')
-  const { draft_id } = await mcp.result<Drafted>('draft_package', {
-    to: 'agent_bolt',
-    object_type: 'reasoning_package',
-    policy_id: 'pol_free',
-    content: reasoning('Our own words.'),
-  })
+  const { draft_id } = await draftToBolt(mcp, 'Our own words.')
   const text = textOf(await mcp.call('check_draft', { draft_id }))
   assert.match(text, /written by agent_acme of org_acme\. A draft of this agent\./u)
   assert.doesNotMatch(text, /written by another party/u)

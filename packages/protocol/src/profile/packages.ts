@@ -1,6 +1,6 @@
+import { Type } from 'typebox'
 import { AUDIT_EVENT_TYPES } from '../vocabulary.ts'
 import { PACKAGE_STATES } from '../schema/package-state.ts'
-import { Type } from 'typebox'
 import { fixed, flag, integer, oneOf, openPoint, someOf, text, unset } from './open-point.ts'
 
 /** Name of a transparency log. C2SP signed-note: a key name has neither spaces nor plus signs. */

@@ -67,7 +67,7 @@ test('[AUD-01][AUD-03] a capsule is witnessed, with the index and the time of ea
   assert.ok(open.has('later_events') && !open.has('thread_rewritten'))
 })
 
-test('whatever the log of a capsule of format 2 proves, its level is the word of the exchange', async () => {
+test('whatever the log of a capsule of format 2 proves, its level is that of a statement of the exchange', async () => {
   const unsigned = await capsuleOf(evidence)
   const stranger = await noteSigner(
     'exchange.example/log',

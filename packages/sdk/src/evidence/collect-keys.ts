@@ -1,6 +1,6 @@
 import type { KeyDirectory, PackageEvidence, PackageMetadata } from '@agent-exchange/protocol'
-import type { AgentContext } from '../context.ts'
 import type { KeyRecord } from '@agent-exchange/log'
+import type { AgentContext } from '../context.ts'
 
 /** Entries and packages with the signatures in them, of either version. */
 interface Signed {

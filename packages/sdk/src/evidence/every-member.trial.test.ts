@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { startWorld } from '@agent-exchange/testkit'
+import type { EvidenceBundle } from '@agent-exchange/log'
+import { verifyEvidence } from '@agent-exchange/log'
 import { wholeThread } from './evidence.fixture.ts'
 import { assertEveryEntryCounts, assertEveryMemberCounts } from './every-member.fixture.ts'
-import type { EvidenceBundle } from '@agent-exchange/log'
 import { readEvidence } from './read-evidence.ts'
-import { verifyEvidence } from '@agent-exchange/log'
 
 const world = await startWorld({ evidenceVersion: 1 })
 after(() => world[Symbol.asyncDispose]())

@@ -1,5 +1,7 @@
 import { parseDigest, sha256Digest, canonicalBytes } from '@agent-exchange/crypto'
 import type { World } from '@agent-exchange/testkit'
+import type { EvidenceBundle } from '@agent-exchange/log'
+import type { EvidenceReport } from '@agent-exchange/log'
 import { rotateKey } from '../agent-keys/rotate-key.ts'
 import { startAgents, type TestAgent } from '../agents.fixture.ts'
 import { inputFor, policyFor, responseFor, SKILL } from '../send/drafts.fixture.ts'
@@ -8,8 +10,6 @@ import { openPackage } from '../open/open-package.ts'
 import { respondToPackage } from '../send/respond-to-package.ts'
 import { revokePackage } from '../send/revoke-package.ts'
 import { sendPackage } from '../send/send-package.ts'
-import type { EvidenceBundle } from '@agent-exchange/log'
-import type { EvidenceReport } from '@agent-exchange/log'
 
 /** A thread in which everything happened: opened, answered, approved, revoked, with a key that was replaced and revoked. */
 export interface WholeThread {

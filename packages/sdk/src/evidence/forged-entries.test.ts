@@ -2,16 +2,16 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { signDetached, signPackageStatement } from '@agent-exchange/crypto'
 import { startWorld } from '@agent-exchange/testkit'
+import type { EvidenceBundle, KeyRecord, ThreadEntry } from '@agent-exchange/log'
+import { verifyEvidence, type Check } from '@agent-exchange/log'
 import { startAgent, type TestAgent } from '../agents.fixture.ts'
 import { inputFor } from '../send/drafts.fixture.ts'
 import { createMemoryOutbox } from '../outbox/memory-outbox.ts'
 import { openPackage } from '../open/open-package.ts'
 import { currentSigningKey } from '../agent-keys/own-keys.ts'
 import { sendPackage } from '../send/send-package.ts'
-import type { EvidenceBundle, KeyRecord, ThreadEntry } from '@agent-exchange/log'
 import { failing, relinked } from './evidence.fixture.ts'
 import { readEvidence } from './read-evidence.ts'
-import { verifyEvidence, type Check } from '@agent-exchange/log'
 
 const world = await startWorld({ evidenceVersion: 1 })
 after(() => world[Symbol.asyncDispose]())

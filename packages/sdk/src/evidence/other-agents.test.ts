@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { signPackageStatement } from '@agent-exchange/crypto'
 import { QUICK_LOG, startWorld } from '@agent-exchange/testkit'
+import { verifyCapsule, type CapsuleResult } from '@agent-exchange/log'
 import { revokeKey } from '../agent-keys/revoke-key.ts'
 import { startAgent } from '../agents.fixture.ts'
 import { inputFor } from '../send/drafts.fixture.ts'
@@ -10,7 +11,6 @@ import { currentSigningKey } from '../agent-keys/own-keys.ts'
 import { sendPackageReceipt } from '../open/package-receipts.ts'
 import { sendPackage } from '../send/send-package.ts'
 import { readCapsule } from './read-capsule.ts'
-import { verifyCapsule, type CapsuleResult } from '@agent-exchange/log'
 
 const world = await startWorld({ profile: QUICK_LOG, config: { role: 'all' } })
 after(() => world[Symbol.asyncDispose]())

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { startWorld } from '@agent-exchange/testkit'
-import type { AgentContext } from '../context.ts'
 import type { EvidenceBundle } from '@agent-exchange/log'
+import { verifyEvidence } from '@agent-exchange/log'
+import type { AgentContext } from '../context.ts'
 import { failing, relinked, wholeThread } from './evidence.fixture.ts'
 import { readEvidence } from './read-evidence.ts'
-import { verifyEvidence } from '@agent-exchange/log'
 
 const world = await startWorld({ evidenceVersion: 1 })
 after(() => world[Symbol.asyncDispose]())

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { startWorld } from '@agent-exchange/testkit'
+import type { EvidenceBundle } from '@agent-exchange/log'
+import { checkDetail, checkText, SIGNATURE_CODES, verifyEvidence } from '@agent-exchange/log'
 import { startAgent, type TestAgent } from '../agents.fixture.ts'
 import { inputFor, policyFor } from '../send/drafts.fixture.ts'
 import { createMemoryOutbox } from '../outbox/memory-outbox.ts'
 import { currentSigningKey } from '../agent-keys/own-keys.ts'
 import { sendPackage } from '../send/send-package.ts'
-import type { EvidenceBundle } from '@agent-exchange/log'
 import { failing, relinked, wholeThread } from './evidence.fixture.ts'
 import { readEvidence } from './read-evidence.ts'
-import { checkDetail, checkText, SIGNATURE_CODES, verifyEvidence } from '@agent-exchange/log'
 
 const world = await startWorld({ evidenceVersion: 1 })
 after(() => world[Symbol.asyncDispose]())

@@ -2,33 +2,11 @@ import assert from 'node:assert/strict'
 import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
 import { fastify } from 'fastify'
-import {
-  directoryOf,
-  envelope,
-  NOW,
-  ORGANIZATION,
-  signedDelivery,
-  testKey,
-} from '../receive/delivery.fixture.ts'
-import { MemoryInbox } from '../receive/memory-inbox.ts'
-import { createNotificationKeys } from '../receive/notification-keys.ts'
-import { createWebhookHandler } from '../receive/webhook-handler.ts'
+import { directoryOf, envelope, handlerFor, signedDelivery, testKey } from '../receive/delivery.fixture.ts'
 import { fastifyWebhook } from './fastify-handler.ts'
 
 const key = await testKey('key_n1')
-const inbox = new MemoryInbox()
-const keys = createNotificationKeys({
-  fetchDirectory: async () => directoryOf([key]),
-  store: inbox,
-  now: () => NOW,
-})
-const handler = createWebhookHandler({
-  organizationId: ORGANIZATION,
-  keys,
-  inbox,
-  now: () => NOW,
-  limits: { maximumBytes: 2_000 },
-})
+const { handler, inbox } = handlerFor(directoryOf([key]), { limits: { maximumBytes: 2_000 } })
 
 // An application with its own parsers and routes, as any has.
 const app = fastify()

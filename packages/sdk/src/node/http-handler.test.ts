@@ -6,33 +6,14 @@ import { connect, type AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { testAuthority } from '@agent-exchange/testkit'
-import {
-  directoryOf,
-  envelope,
-  NOW,
-  ORGANIZATION,
-  signedDelivery,
-  testKey,
-} from '../receive/delivery.fixture.ts'
-import { MemoryInbox } from '../receive/memory-inbox.ts'
-import { createNotificationKeys } from '../receive/notification-keys.ts'
-import { createWebhookHandler, type WebhookHandler } from '../receive/webhook-handler.ts'
+import { directoryOf, envelope, handlerFor, signedDelivery, testKey } from '../receive/delivery.fixture.ts'
 import { toNodeListener } from './http-handler.ts'
 
 const key = await testKey('key_n1')
 const cleanup = new AsyncDisposableStack()
 after(() => cleanup.disposeAsync())
 
-function webhooks(limits = {}): { handler: WebhookHandler; inbox: MemoryInbox } {
-  const inbox = new MemoryInbox()
-  const keys = createNotificationKeys({
-    fetchDirectory: async () => directoryOf([key]),
-    store: inbox,
-    now: () => NOW,
-  })
-  const handler = createWebhookHandler({ organizationId: ORGANIZATION, keys, inbox, now: () => NOW, limits })
-  return { handler, inbox }
-}
+const webhooks = (limits = {}) => handlerFor(directoryOf([key]), { limits })
 
 async function serve(listener: RequestListener): Promise<number> {
   const server = createServer(listener).listen(0, '127.0.0.1')

@@ -6,7 +6,7 @@ import { sendPackage } from '../send/send-package.ts'
 import { openFileKeyStore } from './file-key-store.ts'
 import { openSqliteOutbox } from './sqlite-outbox.ts'
 
-/** What a sender in a process of its own is told, as JSON in a file. */
+/** The arguments of a sender in a process of its own, as JSON in a file. */
 export interface SenderOrders {
   readonly baseUrl: string
   readonly clientId: string

@@ -44,7 +44,7 @@ async function receiptStates(packageId: string): Promise<string[]> {
   return receipts.map(({ state }) => state)
 }
 
-/** Refused with this code, told to the sender, and not a word of the content in what is thrown. */
+/** Refused with this code and reported to the sender; the error contains no word of the content. */
 async function isRefused(
   by: AgentContext,
   { package_id }: PackageMetadata,
@@ -54,8 +54,8 @@ async function isRefused(
   const error = await refusal(openPackage(by, package_id))
   assert.equal(error.code, code, error.message)
   assert.deepEqual(await receiptStates(package_id), receipts)
-  const told = [error.message, JSON.stringify(error.details), JSON.stringify(error.failures)].join(' ')
-  assert.ok(!told.includes(SECRET_WORDS))
+  const thrown = [error.message, JSON.stringify(error.details), JSON.stringify(error.failures)].join(' ')
+  assert.ok(!thrown.includes(SECRET_WORDS))
   return error
 }
 

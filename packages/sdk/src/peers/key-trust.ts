@@ -5,7 +5,7 @@ import type { PeerPins, PinnedKey } from './peer-directory.ts'
 /** O-47: when a changed key of a peer counts. */
 export type KeyTrust = DeploymentProfile['O-47']
 
-/** Rests on more than the word of the operator: the key may introduce others, and may be sealed for. */
+/** Not only the operator vouches for the key: it may introduce others, and may be sealed for. */
 export function isIndependent({ by }: PinnedKey): boolean {
   return by !== 'log' && by !== 'directory'
 }

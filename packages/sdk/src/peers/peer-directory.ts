@@ -26,7 +26,7 @@ export interface PinnedKey {
   readonly use: 'signing' | 'encryption'
   readonly fingerprint: string
   readonly pinnedAt: string
-  /** Why it is trusted. `log` and `directory` rest on the word of the operator; see O-47. */
+  /** Why it is trusted. For `log` and `directory`, only the operator vouches for the key; see O-47. */
   readonly by: 'first-use' | 'fingerprint' | 'introduction' | 'confirmation' | 'log' | 'directory'
   /** A revocation that the directory listed once. Kept, so that the directory cannot silently undo it. */
   readonly invalidFrom?: string

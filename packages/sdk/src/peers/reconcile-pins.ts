@@ -33,8 +33,8 @@ export async function reconcilePins(
 }
 
 /**
- * Adds keys that a pinned key introduced. A key that rests on the word of the operator introduces signing keys only, on
- * the same word: otherwise the operator could have content sealed for a key of its own.
+ * Adds keys that a pinned key introduced. A key that only the operator vouches for introduces signing keys only, and only
+ * the operator vouches for those too: otherwise the operator could have content sealed for a key of its own.
  */
 async function withIntroduced(
   trusted: readonly PinnedKey[],

@@ -126,10 +126,10 @@ async function live(inbox: Inbox, happenings: readonly Happening[], failEvery: n
   await pollWith(receiver)
   await until('rest', async () => (await receiver.status()).pending === 0)
   await receiver.stop()
-  const told = reports.filter(
+  const failures = reports.filter(
     ({ kind }) => kind === 'gap' || kind === 'event_conflict' || kind === 'set_aside',
   )
-  assert.deepEqual(told, [])
+  assert.deepEqual(failures, [])
   return effects
 }
 

@@ -7,6 +7,9 @@ import {
   type WebhookDelivery,
 } from '@agent-exchange/crypto'
 import type { NotificationEnvelope, NotificationKeyDirectory, PublicKey } from '@agent-exchange/protocol'
+import { MemoryInbox } from './memory-inbox.ts'
+import { createNotificationKeys } from './notification-keys.ts'
+import { createWebhookHandler, type WebhookHandlerOptions } from './webhook-handler.ts'
 
 /** A sender of signed deliveries with a key directory, for tests of the receiving side. */
 export const NOW = new Date('2026-03-01T12:00:00Z')
@@ -57,6 +60,15 @@ export const directoryOf = (keys: readonly TestKey[], version = 'v1'): Notificat
   generated_at: NOW.toISOString(),
   keys: keys.map(({ entry }) => entry),
 })
+
+/** A handler that trusts the keys of a directory, and its inbox. */
+export function handlerFor(directory: NotificationKeyDirectory, change: Partial<WebhookHandlerOptions> = {}) {
+  const inbox = new MemoryInbox()
+  const now = () => NOW
+  const keys = createNotificationKeys({ fetchDirectory: async () => directory, store: inbox, now })
+  const handler = createWebhookHandler({ organizationId: ORGANIZATION, keys, inbox, now, ...change })
+  return { handler, inbox }
+}
 
 export interface Signed {
   readonly url: string

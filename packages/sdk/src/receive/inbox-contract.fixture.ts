@@ -200,7 +200,7 @@ export function testInbox(kind: string, open: () => Inbox | Promise<Inbox>): voi
     await inbox.storePage(page([1, 2, 4, 5], 'c'))
     await inbox.setAside('evt_2', AT, 'r')
     await drain(inbox)
-    assert.equal(await inbox.prune(LATER, 10), 0, 'not before the exchange was told')
+    assert.equal(await inbox.prune(LATER, 10), 0, 'not before the exchange has the acknowledgement')
     await inbox.markAcknowledged(['evt_1', 'evt_2', 'evt_4', 'evt_5'], AT)
     assert.equal(await inbox.prune(AT, 10), 0, 'not before its time')
     assert.equal(await inbox.prune(LATER, 2), 2)

@@ -26,7 +26,7 @@ const QUICK = {
   idleMs: 50,
 }
 
-/** What a receiver was told and what it told. */
+/** What a receiver read and what it reported. */
 function observed(change: Partial<ReceiverOptions> = {}) {
   const seen: NotificationEnvelope[] = []
   const calls: HandlerCall[] = []
@@ -42,8 +42,8 @@ function observed(change: Partial<ReceiverOptions> = {}) {
     limits: { ...QUICK, ...change.limits },
   }
   const packages = () => seen.map(({ package_id }) => package_id)
-  const told = (kind: ReceiverReport['kind']) => reports.filter((report) => report.kind === kind)
-  return { seen, calls, reports, options, packages, told }
+  const reported = (kind: ReceiverReport['kind']) => reports.filter((report) => report.kind === kind)
+  return { seen, calls, reports, options, packages, reported }
 }
 
 test('[EVT-14][EVT-10] without an address an agent polls: all of it, in order, page by page, once', async () => {
@@ -75,7 +75,7 @@ test('[EVT-14][EVT-10] without an address an agent polls: all of it, in order, p
 
 test('[EVT-11] what was polled and stored is acknowledged, once each, with the mark of its page', async () => {
   const { agent, send } = await startStream(world)
-  const { options, seen, told } = observed({ limits: { pageItems: 2 } })
+  const { options, seen, reported } = observed({ limits: { pageItems: 2 } })
   await send(5)
   await using receiver = createReceiver(agent, options)
   await receiver.start()
@@ -90,7 +90,7 @@ test('[EVT-11] what was polled and stored is acknowledged, once each, with the m
   )
   assert.ok(rows.every((row) => row['disposition'] === 'stored'))
   await until('none is open', async () => (await options.inbox.unacknowledged(9)).length === 0)
-  assert.deepEqual(told('trouble'), [])
+  assert.deepEqual(reported('trouble'), [])
 })
 
 test('[EVT-14] events that fail are tried again, then set aside with their reason, and hold up nothing', async () => {
@@ -98,7 +98,7 @@ test('[EVT-14] events that fail are tried again, then set aside with their reaso
   const sent = await send(4)
   let isMended = false
   const attempts: number[] = []
-  const { options, packages, seen, told } = observed({
+  const { options, packages, seen, reported } = observed({
     limits: { handlerAttempts: 3 },
     handle: (event, { attempt }) => {
       if (event.package_id === sent[1] && !isMended) {
@@ -115,7 +115,7 @@ test('[EVT-14] events that fail are tried again, then set aside with their reaso
   assert.deepEqual(attempts, [1, 2, 3])
   const [aside, ...more] = await receiver.setAside()
   assert.deepEqual([aside?.reason, more], ['RangeError: the plan has no such site', []])
-  assert.deepEqual([told('handler_failed').length, told('set_aside').length], [2, 1])
+  assert.deepEqual([reported('handler_failed').length, reported('set_aside').length], [2, 1])
   isMended = true
   assert.equal(await receiver.retrySetAside('evt_none'), false)
   assert.equal(await receiver.retrySetAside(aside?.eventId ?? ''), true)
@@ -266,7 +266,7 @@ test('[EVT-14] while the exchange is away the receiver waits, says so, and then 
     fetch: (url, init) => (isDown ? Promise.reject(new TypeError('fetch failed')) : fetch(url, init)),
     limits: { attempts: 1 },
   })
-  const { options, seen, told } = observed({ publicUrl: 'https://agent.example/hooks' })
+  const { options, seen, reported } = observed({ publicUrl: 'https://agent.example/hooks' })
   isDown = true
   // An event that came before the restart is handled without the exchange.
   const stored = envelope(1, { organization_id: agent.identity.organizationId })
@@ -274,8 +274,10 @@ test('[EVT-14] while the exchange is away the receiver waits, says so, and then 
   await using receiver = createReceiver(agent, options)
   await receiver.start()
   await until('the stored event', () => seen.length === 1)
-  await until('trouble', () => told('trouble').length >= 3)
-  const during = new Set(told('trouble').map((report) => (report.kind === 'trouble' ? report.during : '')))
+  await until('trouble', () => reported('trouble').length >= 3)
+  const during = new Set(
+    reported('trouble').map((report) => (report.kind === 'trouble' ? report.during : '')),
+  )
   assert.ok(during.has('poll') && during.has('key_refresh'), [...during].join())
   isDown = false
   await until('a poll that works', async () => (await receiver.status()).cursor !== undefined)
@@ -354,12 +356,12 @@ test('[EVT-14] trouble with the inbox is waited out and counts against no event'
   let failures = 6
   inbox.next = () => (failures-- > 3 ? trouble() : next())
   inbox.finish = (...values) => (failures-- > 0 ? trouble() : finish(...values))
-  const { options, seen, calls, told } = observed({ inbox, limits: { handlerAttempts: 1 } })
+  const { options, seen, calls, reported } = observed({ inbox, limits: { handlerAttempts: 1 } })
   await using receiver = createReceiver(agent, options)
   await receiver.start()
   await until('both', async () => (await receiver.status()).cursor && (await receiver.status()).pending === 0)
-  assert.deepEqual([(await receiver.setAside()).length, told('handler_failed').length], [0, 0])
-  assert.ok(told('trouble').length >= 4)
+  assert.deepEqual([(await receiver.setAside()).length, reported('handler_failed').length], [0, 0])
+  assert.ok(reported('trouble').length >= 4)
   assert.deepEqual(new Set(seen.map(({ sequence }) => sequence)), new Set([1, 2]))
   assert.ok(calls.every(({ attempt }) => attempt === 1))
 })
@@ -367,9 +369,9 @@ test('[EVT-14] trouble with the inbox is waited out and counts against no event'
 test('a conflict is reported, by webhook and by poll', async () => {
   const { agent, send } = await startStream(world)
   await send(1)
-  const { options, told } = observed()
+  const { options, reported } = observed()
   const other = envelope(1, { organization_id: agent.identity.organizationId })
   await options.inbox.store(incoming(other), 'webhook', new Date().toISOString())
   await createReceiver(agent, options).poll()
-  assert.equal(told('event_conflict').length, 1)
+  assert.equal(reported('event_conflict').length, 1)
 })

@@ -2,7 +2,7 @@ import { importPublicJwk } from '@agent-exchange/crypto'
 import { sendPackage, type Organization, type World } from '@agent-exchange/testkit'
 import { startAgent, type AgentOptions, type TestAgent } from '../agents.fixture.ts'
 
-/** A company whose agent is to be told things, and another that causes them. */
+/** A company whose agent gets events, and another company that causes them. */
 export interface Stream {
   readonly agent: TestAgent
   /** Sends the given number of packages to the agent, in order, one event each. Returns their ids. */

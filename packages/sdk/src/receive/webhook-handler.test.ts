@@ -4,28 +4,16 @@ import type { CryptoError } from '@agent-exchange/crypto'
 import { createProfile } from '@agent-exchange/protocol'
 import { ExchangeError } from '../errors.ts'
 import { ALTERED, DIRECTORY, good, key, others, without, withHeader } from './altered-deliveries.fixture.ts'
-import { envelope, NOW, ORGANIZATION, requestOf, signedDelivery, URL_OF_AGENT } from './delivery.fixture.ts'
+import { envelope, handlerFor, NOW, requestOf, signedDelivery, URL_OF_AGENT } from './delivery.fixture.ts'
 import { MemoryInbox } from './memory-inbox.ts'
 import { createNotificationKeys } from './notification-keys.ts'
-import { createWebhookHandler, type WebhookHandlerOptions } from './webhook-handler.ts'
+import type { WebhookHandlerOptions } from './webhook-handler.ts'
 
 /** A receiver with a real inbox and real pins, and what it said. */
 function receiver(change: Partial<WebhookHandlerOptions> = {}) {
-  const inbox = new MemoryInbox()
   const rejected: { error: ExchangeError; status: number }[] = []
-  const handler = createWebhookHandler({
-    organizationId: ORGANIZATION,
-    keys: createNotificationKeys({
-      fetchDirectory: async () => DIRECTORY,
-      store: inbox,
-      now: () => NOW,
-    }),
-    inbox,
-    now: () => NOW,
-    onRejected: (error, status) => rejected.push({ error, status }),
-    ...change,
-  })
-  return { handler, inbox, rejected }
+  const onRejected = (error: ExchangeError, status: number) => void rejected.push({ error, status })
+  return { ...handlerFor(DIRECTORY, { onRejected, ...change }), rejected }
 }
 
 test('[EVT-14] every rejection rule: a signed delivery with one thing changed is refused before storage', async (t) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { canonicalize } from '@agent-exchange/crypto'
 import { exampleObjects } from '@agent-exchange/protocol'
-import { startWorld } from '@agent-exchange/testkit'
+import { draftSkillManifest, startWorld } from '@agent-exchange/testkit'
 import { startAgents } from '../agents.fixture.ts'
 import { ExchangeError } from '../errors.ts'
 import { inputFor, packageFor, policyFor, SECRET_WORDS, SKILL } from './drafts.fixture.ts'
@@ -177,20 +177,7 @@ test('[API-04] the same package again is the same package; another one under its
 })
 
 test('[ID-09] another version of the skill will do where its release says so', async () => {
-  const manifest = {
-    skill_id: 'skill_alignment',
-    version: '1.2.0',
-    release_channel: 'preview',
-    protocol_range: 'svc/1.0',
-    schema_refs: [],
-    update_policy: {
-      classification: 'initial',
-      supersedes: null,
-      download_policy: 'automatic_allowed',
-      activation_policy: 'operator_approval_required',
-      minimum_supported_version: '1.0.0',
-    },
-  }
+  const manifest = draftSkillManifest({ skill_id: 'skill_alignment', version: '1.2.0' })
   const input = { ...inputFor(acme, bolt), skill: { id: 'skill_alignment', version: '1.2.0' } }
   const outbox = createMemoryOutbox()
   const unknown = await codeOf(sendPackage(acme, input, { outbox }))

@@ -1,6 +1,6 @@
+import type { ResponseObject } from '@agent-exchange/protocol'
 import { isCounted, isOf, leadQuote, type CountedPackage, type StoryPackage } from './readable-package.ts'
 import type { AnsweredPackage, Source } from './story-types.ts'
-import type { ResponseObject } from '@agent-exchange/protocol'
 
 export type Response = CountedPackage<ResponseObject>
 

@@ -1,6 +1,5 @@
 import type { PolicyWitness } from '@agent-exchange/log'
 import type { DeploymentProfile } from '@agent-exchange/protocol'
-import type { OperatorSignOnConfig } from './operator-sign-on.ts'
 import type {
   KeyModuleConfig,
   LogLevel,
@@ -8,6 +7,7 @@ import type {
   TlsConfig,
   TracingConfig,
 } from '@agent-exchange/server/settings'
+import type { OperatorSignOnConfig } from './operator-sign-on.ts'
 
 export const ROLES = ['all', 'api', 'worker'] as const
 export type Role = (typeof ROLES)[number]

@@ -1,5 +1,5 @@
-import type { Config } from './config.ts'
 import { hidePassword } from '@agent-exchange/server/settings'
+import type { Config } from './config.ts'
 import type { VariableName } from './variables.ts'
 
 /** The running configuration as text, without secrets. `aex config` shows the environment instead. */

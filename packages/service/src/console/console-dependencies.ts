@@ -1,8 +1,8 @@
+import type { SingleSignOn } from '@agent-exchange/server/sign-on'
+import type { SiteAddress } from '@agent-exchange/web'
 import type { Sessions } from '../operator/sessions.ts'
 import type { OperatorDependencies } from '../operator/dependencies.ts'
-import type { SingleSignOn } from '@agent-exchange/server/sign-on'
 import type { OperatorRole } from '../kernel/operator-roles.ts'
-import type { SiteAddress } from '@agent-exchange/web'
 
 export interface ConsoleDependencies {
   /** What `runRoute` needs. */

@@ -5,6 +5,7 @@ import {
   brokenLinks,
   draftPackage,
   freshId,
+  organizations,
   receiptBody,
   sendPackage,
   startWorld,
@@ -13,7 +14,7 @@ import {
 
 const world = await startWorld()
 after(() => world[Symbol.asyncDispose]())
-const [seats, cars] = [await world.organization('seats'), await world.organization('cars')]
+const [seats, cars] = await organizations(world, 'seats', 'cars')
 
 const outcomes = (answers: readonly Answer[]) =>
   answers.map(({ status, body }) => (status < 300 ? status : body['code']))
@@ -118,6 +119,6 @@ test('[EVT-11] acknowledgements that arrive together: the first word about each 
     cars.post(word(3, 1).path, { ...word(3, 1).body, event_id: 'evt_other' }),
   ])
   assert.deepEqual(outcomes(answers), [200, 200, 200, 200, 'resource_not_found', 'acknowledgement_mismatch'])
-  // Whichever of the two came first is what both were told.
+  // Both get the response to whichever came first.
   assert.equal(answers[2]?.text, answers[0]?.text)
 })

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { after, test } from 'node:test'
 import { createProfile } from '@agent-exchange/protocol'
-import { startWorld, type Organization } from '@agent-exchange/testkit'
+import { organizations, startWorld, type Organization } from '@agent-exchange/testkit'
 import { createBodyBudget } from './body-budget.ts'
 
 const REQUEST_BYTES = 524_288
@@ -63,7 +63,7 @@ const suspend = ({ organizationId }: Organization) =>
   world.operate('POST', `/organizations/${organizationId}/suspend`, { reason: 'It floods us.' })
 
 test('[O-14][ERR-01] bodies that are announced and never sent take no room, from nobody', async () => {
-  const [greedy, other] = [await world.organization('announces'), await world.organization('other')]
+  const [greedy, other] = await organizations(world, 'announces', 'other')
   await Promise.all(
     Array.from({ length: 8 }, (_, index) =>
       begin(greedy, index % 2 === 0 ? announced(REQUEST_BYTES) : 'Transfer-Encoding: chunked'),
@@ -77,7 +77,7 @@ test('[O-14][ERR-01] bodies that are announced and never sent take no room, from
   assert.equal((await suspend(greedy)).status, 200)
 })
 
-/** Sends most of two bodies that do not fit together, and lets the accepted one trickle until it is told to stop. */
+/** Sends most of two bodies that do not fit together, and lets the accepted one trickle until it is stopped. */
 async function hold(by: Organization) {
   const part = 'x'.repeat(HELD_BYTES)
   const begun = await Promise.all([
@@ -95,11 +95,7 @@ async function hold(by: Organization) {
 }
 
 test('[O-14][ERR-01] an organization has an eighth of the total or one body, the operator has a budget of its own, and a stalled body is refused', async () => {
-  const [first, second, third] = [
-    await world.organization('first'),
-    await world.organization('second'),
-    await world.organization('third'),
-  ]
+  const [first, second, third] = await organizations(world, 'first', 'second', 'third')
   const ofFirst = await hold(first)
   const ofSecond = await hold(second)
   // What is left is enough for a small body of anybody.

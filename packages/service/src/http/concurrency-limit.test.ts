@@ -4,6 +4,7 @@ import {
   addKey,
   assertProblem,
   assertSuccess,
+  organizations,
   revokeKey,
   startWorld,
   untilBlocked,
@@ -109,7 +110,7 @@ const world = await startWorld()
 after(() => world[Symbol.asyncDispose]())
 
 test('[O-13] an organization whose changes all wait for the database leaves connections for the others', async () => {
-  const [busy, other] = [await world.organization('busy'), await world.organization('other')]
+  const [busy, other] = await organizations(world, 'busy', 'other')
   const keys = await Promise.all(Array.from({ length: 20 }, () => addKey(busy, 'signing')))
   const pending: Promise<Answer>[] = []
   await world.sql.begin(async (tx) => {

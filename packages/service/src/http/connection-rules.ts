@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
+import { trustedPeers } from '@agent-exchange/server/trusted-peers'
 import type { Config } from '../config/config.ts'
 import { descriptorLimit } from '../config/descriptor-limit.ts'
-import { trustedPeers } from '@agent-exchange/server/trusted-peers'
 import type { ConnectionRules, LimitOutcome } from './connection-limit.ts'
 import { connectionBudget } from './connection-budget.ts'
 

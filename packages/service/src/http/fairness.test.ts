@@ -4,6 +4,7 @@ import {
   assertSuccess,
   countBlocked,
   freshId,
+  organizations,
   sendPackage,
   startWorld,
   untilBlocked,
@@ -14,7 +15,7 @@ const world = await startWorld({
   profile: { 'O-13': { concurrent_reads: 2, concurrent_reads_in_all: 4 } },
 })
 after(() => world[Symbol.asyncDispose]())
-const [hostile, other] = [await world.organization('hostile'), await world.organization('other')]
+const [hostile, other] = await organizations(world, 'hostile', 'other')
 const threadId = freshId('thread')
 for (let sent = 0; sent < 3; sent++) await sendPackage(hostile, other, { threadId })
 

@@ -5,6 +5,7 @@ import {
   assertProblem,
   assertSuccess,
   freshId,
+  organizations,
   sendPackage,
   setScene,
   startWorld,
@@ -83,7 +84,7 @@ test('[O-14] a body without a package has a smaller limit than a package', async
 
 test('[O-14][POL-02] the limit counts entries of lists, not members of objects', async () => {
   await using narrow = await startWorld({ profile: { 'O-14': { list_items: 8 } }, config: { role: 'api' } })
-  const [seats, cars] = [await narrow.organization('seats'), await narrow.organization('cars')]
+  const [seats, cars] = await organizations(narrow, 'seats', 'cars')
   await sendPackage(seats, cars)
   const registration = { ...seats.registration(), agent_id: freshId('agent') }
   assertSuccess(

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { OPERATION_IDS, operations, type Operation, type OperationId } from '@agent-exchange/protocol'
-import { assertProblem, draftPackage, setScene, startWorld, submit } from '@agent-exchange/testkit'
+import {
+  assertProblem,
+  draftPackage,
+  draftSkillManifest,
+  setScene,
+  startWorld,
+  submit,
+} from '@agent-exchange/testkit'
 
 const world = await startWorld()
 after(() => world[Symbol.asyncDispose]())
@@ -139,21 +146,7 @@ function itemsOf(body: Record<string, unknown>): unknown[] {
 }
 
 async function publish(version: string): Promise<void> {
-  const update_policy = {
-    classification: 'initial',
-    supersedes: null,
-    download_policy: 'automatic_allowed',
-    activation_policy: 'operator_approval_required',
-    minimum_supported_version: '1.0.0',
-  }
-  const manifest = {
-    skill_id: 'skill_alignment',
-    version,
-    release_channel: 'preview',
-    protocol_range: 'svc/1.0',
-    schema_refs: [],
-    update_policy,
-  }
+  const manifest = draftSkillManifest({ skill_id: 'skill_alignment', version })
   const answer = await world.operate('POST', '/skills', { manifest, artifact: 'YQ==' })
   assert.equal(answer.status, 201)
 }

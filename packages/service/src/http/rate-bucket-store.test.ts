@@ -1,18 +1,14 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { testDatabase } from '@agent-exchange/testkit'
-import { openDatabase } from '@agent-exchange/database'
+import { openTestDatabase } from '@agent-exchange/testkit'
 import { leaseTokens, removeIdleBuckets } from './rate-bucket-store.ts'
 
 const BURST = 100
 /** So slow that no token is added during a test. */
 const SLOW = { rate: 0.001, burst: BURST }
-const database = await testDatabase()
-const db = openDatabase({ target: database.url, maximumConnections: 8, applicationName: 'test' })
-after(async () => {
-  await db.end()
-  await database[Symbol.asyncDispose]()
-})
+const database = await openTestDatabase()
+const { db } = database
+after(() => database[Symbol.asyncDispose]())
 
 test('[O-13] concurrent leases never grant more than the bucket holds', async () => {
   const leases = await Promise.all(

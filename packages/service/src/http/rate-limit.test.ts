@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DEFAULT_PROFILE } from '@agent-exchange/protocol'
-import { assertProblem, assertSuccess, freshId, startWorld } from '@agent-exchange/testkit'
+import { assertProblem, assertSuccess, freshId, organizations, startWorld } from '@agent-exchange/testkit'
 import { createBuckets } from './rate-limit.ts'
 import { createRefusalDelay } from './refusal-delay.ts'
 
@@ -30,7 +30,7 @@ test('[O-13] a large body and a large answer cost more of the rate than small on
   await using world = await startWorld({
     profile: { 'O-13': { requests_per_second: 1, burst: 100, bytes_per_request: 1_024 } },
   })
-  const [large, small] = [await world.organization('large'), await world.organization('small')]
+  const [large, small] = await organizations(world, 'large', 'small')
   const body = { ...large.registration(), agent_id: freshId('agent'), padding: 'x'.repeat(120_000) }
   assertProblem(await large.post('/v1/agents/register', body), 'validation_failed')
   assertProblem(await large.get(`/v1/agents/${large.agentId}`), 'rate_limited')

@@ -4,6 +4,7 @@ import { validateObject, type EvidenceEntry } from '@agent-exchange/protocol'
 import {
   draftPackage,
   freshId,
+  organizations,
   sendPackage,
   sendReceipt,
   sendRevocation,
@@ -13,7 +14,7 @@ import {
 
 const world = await startWorld()
 after(() => world[Symbol.asyncDispose]())
-const [sender, recipient] = [await world.organization('cars'), await world.organization('seats')]
+const [sender, recipient] = await organizations(world, 'cars', 'seats')
 
 /** Ids that another implementation may choose, or that an attacker would. */
 const IDS = [

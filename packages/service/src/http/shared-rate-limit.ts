@@ -1,9 +1,9 @@
 import type { DeploymentProfile } from '@agent-exchange/protocol'
 import type { Database } from '@agent-exchange/database'
+import type { Clock } from '@agent-exchange/server/clock'
 import { leaseTokens, type Lease, type LeaseRequest } from './rate-bucket-store.ts'
 import { countApiProcesses } from '../features/overview/process-store.ts'
 import { createBatcher } from '../kernel/batcher.ts'
-import type { Clock } from '@agent-exchange/server/clock'
 import { createLeasedBuckets, type RateLimit } from './leased-buckets.ts'
 import { createRateLimit } from './rate-limit.ts'
 

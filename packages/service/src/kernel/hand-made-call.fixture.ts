@@ -1,8 +1,8 @@
 import { createSecretKey } from 'node:crypto'
 import { DEFAULT_PROFILE, type OperationId } from '@agent-exchange/protocol'
 import { type Database, inTransaction } from '@agent-exchange/database'
-import type { AnswerOf, Call, Mutation } from './call.ts'
 import { systemClock } from '@agent-exchange/server/clock'
+import type { AnswerOf, Call, Mutation } from './call.ts'
 import type { Context } from './context.ts'
 import { randomId } from './ids.ts'
 

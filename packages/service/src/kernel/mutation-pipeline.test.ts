@@ -1,20 +1,17 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { testDatabase } from '@agent-exchange/testkit'
-import { openDatabase, type Transaction } from '@agent-exchange/database'
+import { openTestDatabase } from '@agent-exchange/testkit'
+import type { Transaction } from '@agent-exchange/database'
 import type { AnswerOf, BatchMutation, Call, Mutation } from './call.ts'
 import { handMadeCall } from './hand-made-call.fixture.ts'
 import { createMutationPipeline } from './mutation-pipeline.ts'
 import { Problem } from './problem.ts'
 import { RoleRefusal } from './roles.ts'
 
-const database = await testDatabase()
-const db = openDatabase({ target: database.url, maximumConnections: 8, applicationName: 'test' })
+const database = await openTestDatabase()
+const { db } = database
 await db`create table effect (name text primary key)`
-after(async () => {
-  await db.end()
-  await database[Symbol.asyncDispose]()
-})
+after(() => database[Symbol.asyncDispose]())
 
 const STATUS = 299
 const open = () =>

@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
-import { testDatabase } from '@agent-exchange/testkit'
+import { openTestDatabase } from '@agent-exchange/testkit'
 import { columnsOf } from './row-columns.ts'
-import { openDatabase } from '@agent-exchange/database'
 
-const database = await testDatabase()
-const db = openDatabase({ target: database.url, maximumConnections: 2, applicationName: 'test' })
-after(async () => {
-  await db.end()
-  await database[Symbol.asyncDispose]()
-})
+const database = await openTestDatabase(2)
+const { db } = database
+after(() => database[Symbol.asyncDispose]())
 
 interface Row {
   readonly a: string

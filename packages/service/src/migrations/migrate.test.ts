@@ -127,5 +127,5 @@ test('schema.txt is what the migrations add up to', async () => {
   const committed = readFileSync(new URL('../../schema.txt', import.meta.url), 'utf8')
   const actual = await describeSchema(db)
   await db.end()
-  assert.equal(actual, committed, 'Run `npm run schema` and commit schema.txt.')
+  assert.equal(actual, committed, 'Run `npm run generate -- schema` and commit schema.txt.')
 })

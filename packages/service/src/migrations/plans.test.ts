@@ -1,14 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { testDatabase } from '@agent-exchange/testkit'
+import { openTestDatabase } from '@agent-exchange/testkit'
 import { openDatabase, type Queries } from '@agent-exchange/database'
 
-const database = await testDatabase()
-const db = openDatabase({ target: database.url, maximumConnections: 2, applicationName: 'test' })
-after(async () => {
-  await db.end()
-  await database[Symbol.asyncDispose]()
-})
+const database = await openTestDatabase(2)
+const { db } = database
+after(() => database[Symbol.asyncDispose]())
 
 /** As planned in a transaction that sends a statement by index, or without the settings. */
 async function planOf(text: string, { isByIndex = true } = {}): Promise<string> {
@@ -29,10 +26,10 @@ const STATEMENTS = {
     join unnest('{a}'::text[], '{k}'::text[]) as named (agent_id, key_id) using (agent_id, key_id)`,
   'states of packages': `update package set state = change.state from json_to_recordset('[]')
     as change (package_id text, state text) where package.package_id = change.package_id`,
-  'counters of streams': `select last_sequence from unnest('{o}'::text[]) with ordinality as told (organization_id, place)
+  'counters of streams': `select last_sequence from unnest('{o}'::text[]) with ordinality as notified (organization_id, place)
     left join notification_stream using (organization_id)`,
   'endpoints that want an event': `select webhook_endpoint_id from unnest('{o}'::text[], '{e}'::text[])
-    as told (organization_id, event_type) join webhook_endpoint using (organization_id)
+    as notified (organization_id, event_type) join webhook_endpoint using (organization_id)
     where status = 'active' and (event_types = '{}' or event_type = any(event_types))`,
   'a page of a thread’s evidence': `select entries, (select audit_entries from policy_receipt
       where policy_receipt.policy_receipt_id = audit_record.policy_receipt_id) as kept
@@ -114,11 +111,11 @@ for (const [name, text] of Object.entries(STATEMENTS)) {
 
 test('[EVT-04] streams are moved on by index, and locked in the order of their names', async () => {
   const plan = await planOf(`
-    update notification_stream set last_sequence = last_sequence + told.count
+    update notification_stream set last_sequence = last_sequence + notified.count
     from (
       select * from unnest('{o}'::text[], '{1}'::bigint[]) as row (organization_id, count)
-      order by organization_id) as told
-    where notification_stream.organization_id = told.organization_id`)
+      order by organization_id) as notified
+    where notification_stream.organization_id = notified.organization_id`)
   assert.match(
     plan,
     /Nested Loop[^]*Sort[^]*Function Scan[^]*Index Scan using notification_stream_pkey/,

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { describeSchema, emptyTestDatabase } from '@agent-exchange/testkit'
+import { describeSchema, emptyTestDatabase, until } from '@agent-exchange/testkit'
 import { type Database, DatabaseFailure, openDatabase } from '@agent-exchange/database'
 import {
   codeLevelOf,
@@ -15,8 +14,6 @@ import { readServiceMigrations } from './service-migrations.ts'
 
 /** The first migration of the releases that can run beside each other. */
 const FIRST_DECLARED = 10
-const POLL_MS = 20
-const PATIENCE_MS = 10_000
 
 async function emptyDatabase(): Promise<AsyncDisposable & { url: string; db: Database }> {
   const database = await emptyTestDatabase()
@@ -147,13 +144,8 @@ test('a migration gives way to others while a long transaction holds its table, 
       select count(*) as count from pg_locks where not granted and locktype = 'relation'`
     return (row?.count ?? 0) > 0
   }
-  for (const expected of [true, false]) {
-    const limit = performance.now() + PATIENCE_MS
-    while ((await isWaiting()) !== expected) {
-      assert.ok(performance.now() < limit, `waiting: ${expected}`)
-      await sleep(POLL_MS)
-    }
-  }
+  for (const expected of [true, false])
+    await until(`waiting: ${expected}`, async () => (await isWaiting()) === expected)
   release.resolve()
   await long
   assert.deepEqual((await migrated).applied, ['0002-made.sql'])

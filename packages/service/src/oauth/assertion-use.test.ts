@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { secondsAfter } from '@agent-exchange/server/clock'
 import { PURGE_BATCH, purgeAssertions, recordAssertion } from './assertion-use.ts'
-import { openTestDatabase } from './oauth-world.fixture.ts'
+import { openSeededDatabase } from './oauth-world.fixture.ts'
 
 const NOW = '2026-03-02T08:00:00.000Z'
-let database: Awaited<ReturnType<typeof openTestDatabase>>
+let database: Awaited<ReturnType<typeof openSeededDatabase>>
 before(async () => {
-  database = await openTestDatabase()
+  database = await openSeededDatabase()
 })
 after(() => database[Symbol.asyncDispose]())
 

@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { testDatabase } from '@agent-exchange/testkit'
-import { openDatabase } from '@agent-exchange/database'
+import { openTestDatabase } from '@agent-exchange/testkit'
 import type { Caller } from '../kernel/call.ts'
 import { createCallerStatus } from './caller-status.ts'
 
-const database = await testDatabase()
-const db = openDatabase({ target: database.url, maximumConnections: 2, applicationName: 'test' })
-after(async () => {
-  await db.end()
-  await database[Symbol.asyncDispose]()
-})
+const database = await openTestDatabase(2)
+const { db } = database
+after(() => database[Symbol.asyncDispose]())
 
 const caller = (name: string, client = `client_${name}`): Caller => ({
   organizationId: `org_${name}`,

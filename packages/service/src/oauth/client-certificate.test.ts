@@ -1,14 +1,14 @@
+import assert from 'node:assert/strict'
+import { X509Certificate } from 'node:crypto'
+import { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
+import { test } from 'node:test'
 import {
   certificateSignedBy,
   type Identity,
   selfSignedCertificate,
   testAuthority,
 } from '@agent-exchange/testkit'
-import assert from 'node:assert/strict'
-import { X509Certificate } from 'node:crypto'
-import { IncomingMessage } from 'node:http'
-import { Socket } from 'node:net'
-import { test } from 'node:test'
 import fc from 'fast-check'
 import { systemClock } from '@agent-exchange/server/clock'
 import { Problem } from '../kernel/problem.ts'

@@ -2,12 +2,12 @@ import { createHash, X509Certificate } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
-import { splitCertificates } from '../config/index.ts'
 import type { Clock } from '@agent-exchange/server/clock'
+import { trustedPeers } from '@agent-exchange/server/trusted-peers'
+import { splitCertificates } from '../config/index.ts'
 import { Problem } from '../kernel/problem.ts'
 import { checkCertificatePath, type PathFailure } from './certificate-path.ts'
 import { PROXY_SECRET_HEADER } from './proxy-secret.ts'
-import { trustedPeers } from '@agent-exchange/server/trusted-peers'
 
 /** The certificate that the client presented on this connection. */
 export interface ClientCertificate {

@@ -1,3 +1,6 @@
+import assert from 'node:assert/strict'
+import { X509Certificate } from 'node:crypto'
+import { after, before, test } from 'node:test'
 import {
   dispatcherFor,
   fetchThrough,
@@ -7,9 +10,6 @@ import {
   type TestAuthority,
   testAuthority,
 } from '@agent-exchange/testkit'
-import assert from 'node:assert/strict'
-import { X509Certificate } from 'node:crypto'
-import { after, before, test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { certificateThumbprint } from './client-certificate.ts'
 import {
@@ -18,19 +18,19 @@ import {
   addNamedClient,
   callWith,
   type Exchange,
-  openTestDatabase,
+  openSeededDatabase,
   postToken,
   startExchange,
 } from './oauth-world.fixture.ts'
 
-let database: Awaited<ReturnType<typeof openTestDatabase>>
+let database: Awaited<ReturnType<typeof openSeededDatabase>>
 let authority: TestAuthority
 let exchange: Exchange
 type Agent = ReturnType<typeof dispatcherFor>
 const agents: Agent[] = []
 
 before(async () => {
-  database = await openTestDatabase()
+  database = await openSeededDatabase()
   authority = await testAuthority()
   exchange = await startExchange(database.db, { authority })
 })

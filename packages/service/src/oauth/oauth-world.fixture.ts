@@ -1,20 +1,20 @@
 // What the tests beside this file share; it holds none itself.
-import { generateKeyPair, jwkThumbprint, type PrivateJwk } from '@agent-exchange/crypto'
-import { createProfile, DEFAULT_PROFILE, type DeploymentProfile } from '@agent-exchange/protocol'
-import { type Identity, type TestAuthority, testDatabase } from '@agent-exchange/testkit'
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { createServer as createHttpServer, type IncomingMessage, type RequestListener } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { generateKeyPair, jwkThumbprint, type PrivateJwk } from '@agent-exchange/crypto'
+import { createProfile, DEFAULT_PROFILE, type DeploymentProfile } from '@agent-exchange/protocol'
+import { type Identity, openTestDatabase, type TestAuthority } from '@agent-exchange/testkit'
 import { SignJWT, importJWK } from 'jose'
-import { type Database, openDatabase } from '@agent-exchange/database'
+import type { Database } from '@agent-exchange/database'
 import { type Clock, systemClock } from '@agent-exchange/server/clock'
+import { RESOURCE_METADATA_PATH } from '@agent-exchange/server/issuer'
 import { randomId } from '../kernel/ids.ts'
 import { platformIdentity } from '../features/agents/platform-identity.ts'
 import { openPlatformKeys, type PlatformKeys } from '../platform-keys/platform-keys.ts'
 import { Problem } from '../kernel/problem.ts'
-import { RESOURCE_METADATA_PATH } from '@agent-exchange/server/issuer'
 import { createAuthorizationServer, type TokenRefusal } from './authorization-server.ts'
 import { createCallerStatus } from './caller-status.ts'
 import { bearerChallenge } from './challenge.ts'
@@ -58,19 +58,11 @@ export function profileOf(overrides?: unknown): DeploymentProfile {
 }
 
 /** A database for one test file, with the organizations org_a and org_b. */
-export async function openTestDatabase(): Promise<{ db: Database } & AsyncDisposable> {
-  const database = await testDatabase()
-  const db = openDatabase({ target: database.url, maximumConnections: 12, applicationName: 'test' })
-  for (const id of ['org_a', 'org_b']) {
-    await db`insert into organization (organization_id, name, created_at) values (${id}, ${id}, ${NOW})`
-  }
-  return {
-    db,
-    async [Symbol.asyncDispose]() {
-      await db.end()
-      await database[Symbol.asyncDispose]()
-    },
-  }
+export async function openSeededDatabase(): Promise<{ db: Database } & AsyncDisposable> {
+  const database = await openTestDatabase(12)
+  for (const id of ['org_a', 'org_b'])
+    await database.db`insert into organization (organization_id, name, created_at) values (${id}, ${id}, ${NOW})`
+  return database
 }
 
 /** The authorization server and one protected route, GET /v1/caller, on a real listener. */

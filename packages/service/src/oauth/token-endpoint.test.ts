@@ -1,14 +1,14 @@
-import { discover, requestToken } from '@agent-exchange/testkit'
 import assert from 'node:assert/strict'
 import { createHmac, randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
+import { discover, requestToken } from '@agent-exchange/testkit'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 import {
   addKeyClient,
   assertionOf,
   callWith,
   type Exchange,
-  openTestDatabase,
+  openSeededDatabase,
   postToken,
   seconds,
   startExchange,
@@ -16,12 +16,12 @@ import {
   withAssertion,
 } from './oauth-world.fixture.ts'
 
-let database: Awaited<ReturnType<typeof openTestDatabase>>
+let database: Awaited<ReturnType<typeof openSeededDatabase>>
 let exchange: Exchange
 let client: TestClient
 
 before(async () => {
-  database = await openTestDatabase()
+  database = await openSeededDatabase()
   exchange = await startExchange(database.db)
   client = await addKeyClient(database.db)
 })
@@ -318,7 +318,7 @@ test('[AUTH-03] disabling a client and suspending an organization take effect wi
       const answer = await postToken(exchange.url, withAssertion(await assertionOf(who, exchange.url)))
       assert.deepEqual([answer.status, answer.body['error']], [401, 'invalid_client'])
       assert.equal(answer.body['error_description'], why)
-      // Nobody but the client itself is told.
+      // Nobody but the client itself gets the reason.
       const thief = await assertionOf({ ...who, key: client.key }, exchange.url)
       const { body } = await postToken(exchange.url, withAssertion(thief))
       assert.equal(body['error_description'], 'client authentication failed')

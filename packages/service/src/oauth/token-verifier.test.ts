@@ -1,7 +1,7 @@
-import { generateKeyPair, type PrivateJwk } from '@agent-exchange/crypto'
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
+import { generateKeyPair, type PrivateJwk } from '@agent-exchange/crypto'
 import { importJWK, type JWTHeaderParameters, SignJWT } from 'jose'
 import type { Clock } from '@agent-exchange/server/clock'
 import type { TokenKey } from '../platform-keys/token-keys.ts'

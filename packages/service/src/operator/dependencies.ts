@@ -1,8 +1,8 @@
 import type { Database } from '@agent-exchange/database'
+import type { MasterKeys } from '@agent-exchange/server/master-key'
 import type { BodyBudget } from '../http/body-budget.ts'
 import type { ConnectionRules } from '../http/connection-limit.ts'
 import type { Context } from '../kernel/context.ts'
-import type { MasterKeys } from '@agent-exchange/server/master-key'
 import type { RotatingKeys } from '../platform-keys/rotating-keys.ts'
 import type { WebhookKeys } from '../platform-keys/webhook-keys.ts'
 

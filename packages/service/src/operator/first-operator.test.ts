@@ -3,19 +3,17 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { startWorld, testDatabase } from '@agent-exchange/testkit'
-import type { Config } from '../config/index.ts'
-import { openDatabase } from '@agent-exchange/database'
+import { startWorld, openTestDatabase } from '@agent-exchange/testkit'
 import { systemClock as clock } from '@agent-exchange/server/clock'
+import type { Config } from '../config/index.ts'
 import { ensureFirstOperator } from './first-operator.ts'
 import { authenticateOperator } from './operator-token.ts'
 
-const database = await testDatabase()
-const db = openDatabase({ target: database.url, maximumConnections: 8, applicationName: 'test' })
+const database = await openTestDatabase()
+const { db } = database
 const folder = await mkdtemp(join(tmpdir(), 'aex-operator-'))
 after(async () => {
   await rm(folder, { recursive: true })
-  await db.end()
   await database[Symbol.asyncDispose]()
 })
 

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { sendPackage, startWorld, testDatabase, type World } from '@agent-exchange/testkit'
-import type { Config } from '../config/index.ts'
 import { fingerprint } from '@agent-exchange/server/master-key'
+import type { Config } from '../config/index.ts'
 
 const data = mkdtempSync(join(tmpdir(), 'aex-master-'))
 const cleanup = new AsyncDisposableStack()

@@ -3,17 +3,15 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { after, test } from 'node:test'
 import { problemDetails, validatorOf } from '@agent-exchange/protocol'
-import { testDatabase, untilBlocked } from '@agent-exchange/testkit'
-import { openDatabase } from '@agent-exchange/database'
+import { openTestDatabase, untilBlocked } from '@agent-exchange/testkit'
 import { addOperator, startOperatorPlane, type Answer } from './operator.fixture.ts'
 
-const database = await testDatabase()
-const db = openDatabase({ target: database.url, maximumConnections: 8, applicationName: 'test' })
+const database = await openTestDatabase()
+const { db } = database
 let ready = true
 const plane = await startOperatorPlane(db, { isReady: () => ready })
 after(async () => {
   await plane[Symbol.asyncDispose]()
-  await db.end()
   await database[Symbol.asyncDispose]()
 })
 

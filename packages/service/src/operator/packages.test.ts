@@ -4,6 +4,7 @@ import {
   addKey,
   deliveryWorld,
   draftPackage,
+  organizations,
   revokeKey,
   sendPackage,
   sendReceipt,
@@ -66,7 +67,7 @@ test('[AUD-01][EVT-12] the timeline of a package: receipts, events, webhooks, re
     ['opened', sender.organizationId, owner.organizationId, true],
   )
   const steps = shown['steps'] as readonly Step[]
-  const told = steps.map(({ what }) => what)
+  const shownSteps = steps.map(({ what }) => what)
   for (const wanted of [
     'Policy receipt accepted, approval by a person recorded',
     'Package accepted',
@@ -77,7 +78,7 @@ test('[AUD-01][EVT-12] the timeline of a package: receipts, events, webhooks, re
     'Receipt: received',
     'Receipt: opened',
   ])
-    assert.ok(told.includes(wanted), `${wanted} in ${JSON.stringify(told)}`)
+    assert.ok(shownSteps.includes(wanted), `${wanted} in ${JSON.stringify(shownSteps)}`)
   assert.deepEqual(
     steps.map(({ at }) => at),
     steps.map(({ at }) => at).toSorted(),
@@ -204,7 +205,7 @@ test('an object is found by any of its ids, and by the ids of what belongs to it
 })
 
 test('packages are listed newest first, by organization, agent, state and time, in pages', async () => {
-  const [a, b] = [await world.organization('lista'), await world.organization('listb')]
+  const [a, b] = await organizations(world, 'lista', 'listb')
   const before = world.clock.now()
   const sent: string[] = []
   for (let index = 0; index < 5; index++) {

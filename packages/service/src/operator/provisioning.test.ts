@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { generateKeyPair, verifySkillRelease } from '@agent-exchange/crypto'
-import { selfSignedCertificate, testDatabase } from '@agent-exchange/testkit'
-import { openDatabase } from '@agent-exchange/database'
+import { draftSkillManifest, openTestDatabase, selfSignedCertificate } from '@agent-exchange/testkit'
 import { startOperatorPlane, type Answer } from './operator.fixture.ts'
 
-const database = await testDatabase()
-const db = openDatabase({ target: database.url, maximumConnections: 8, applicationName: 'test' })
+const database = await openTestDatabase()
+const { db } = database
 const rotated = {
   key_id: 'webhook-2',
   use: 'signing' as const,
@@ -28,7 +27,6 @@ const plane = await startOperatorPlane(db, {
 })
 after(async () => {
   await plane[Symbol.asyncDispose]()
-  await db.end()
   await database[Symbol.asyncDispose]()
 })
 
@@ -239,20 +237,7 @@ test('[PKG-05] connectors are approved, suspended and revoked; approving a revok
 })
 
 test('[ID-10] a skill is published once, signed by the platform, with its artifact', async () => {
-  const manifest = {
-    skill_id: 'skill_align',
-    version: '1.0.0',
-    release_channel: 'preview',
-    protocol_range: 'svc/1.0',
-    schema_refs: [],
-    update_policy: {
-      classification: 'initial',
-      supersedes: null,
-      download_policy: 'automatic_allowed',
-      activation_policy: 'operator_approval_required',
-      minimum_supported_version: '1.0.0',
-    },
-  }
+  const manifest = draftSkillManifest()
   const artifact = Buffer.alloc(3_000_000, 7).toString('base64')
   const published = await plane.post('/skills', { manifest, artifact })
   assert.equal(published.status, 201, JSON.stringify(published.body))

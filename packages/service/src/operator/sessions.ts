@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type Database, inTransaction } from '@agent-exchange/database'
+import { secondsAfter, secondsBetween, type Clock } from '@agent-exchange/server/clock'
 import { appendToLog } from '../features/operators/operator-log-store.ts'
 import {
   endOldestSessions,
@@ -9,7 +10,6 @@ import {
   touchSession,
   type SessionRow,
 } from '../features/operators/operator-session-store.ts'
-import { secondsAfter, secondsBetween, type Clock } from '@agent-exchange/server/clock'
 import type { NewId } from '../kernel/ids.ts'
 import type { Operator } from '../kernel/operator-roles.ts'
 import { hashToken, operatorOfToken } from './operator-token.ts'

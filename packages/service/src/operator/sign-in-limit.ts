@@ -1,8 +1,8 @@
 import { createHmac, type KeyObject } from 'node:crypto'
 import type { Database } from '@agent-exchange/database'
-import { countAttempt } from '../features/operators/sign-in-attempt-store.ts'
 import { limitedAddress } from '@agent-exchange/protocol/limited-address'
 import { secondsAfter, secondsBetween, type Clock } from '@agent-exchange/server/clock'
+import { countAttempt } from '../features/operators/sign-in-attempt-store.ts'
 import { Problem } from '../kernel/problem.ts'
 import type { SessionLimits } from './session-limits.ts'
 

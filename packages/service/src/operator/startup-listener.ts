@@ -1,7 +1,7 @@
 import fastify, { type FastifyInstance } from 'fastify'
+import { listenerOptions } from '@agent-exchange/server/listener-options'
 import type { Config } from '../config/index.ts'
 import { limitConnections, type ConnectionRules } from '../http/connection-limit.ts'
-import { listenerOptions } from '@agent-exchange/server/listener-options'
 import { healthProbes } from './health.ts'
 
 const RETRY_AFTER_SECONDS = '5'

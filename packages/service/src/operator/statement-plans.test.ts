@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { testDatabase } from '@agent-exchange/testkit'
-import { openDatabase, type Queries } from '@agent-exchange/database'
+import { openTestDatabase } from '@agent-exchange/testkit'
+import type { Queries } from '@agent-exchange/database'
 import { recordsOfPackages } from '../features/audit/package-records.ts'
 import { withContext } from '../webhooks/queue/delivery-context.ts'
 import { listDeliveries } from '../webhooks/queue/delivery-queries.ts'
@@ -20,12 +20,9 @@ const START = '2026-03-02T08:00:00.000Z'
 const NOW = '2026-03-02T14:00:00.000Z'
 const ENDPOINT = 'whe_1'
 
-const database = await testDatabase()
-const db = openDatabase({ target: database.url, maximumConnections: 4, applicationName: 'test' })
-after(async () => {
-  await db.end()
-  await database[Symbol.asyncDispose]()
-})
+const database = await openTestDatabase(4)
+const { db } = database
+after(() => database[Symbol.asyncDispose]())
 
 // A package a second; each has a notification for both parties and a delivery, of which one in a hundred failed.
 const timed = (prefix: string, name: string) => `

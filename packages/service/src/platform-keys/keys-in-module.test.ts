@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, test } from 'node:test'
 import { importPublicJwk, verifyDetached } from '@agent-exchange/crypto'
-import { type Database, inTransaction, openDatabase } from '@agent-exchange/database'
+import { inTransaction } from '@agent-exchange/database'
 import type { KeyModule } from '@agent-exchange/pkcs11'
 import { DEFAULT_PROFILE } from '@agent-exchange/protocol'
 import type { Clock } from '@agent-exchange/server/clock'
-import { testDatabase } from '@agent-exchange/testkit'
+import { openTestDatabase } from '@agent-exchange/testkit'
 import { fakeModule } from '../../../pkcs11/src/fake-module.fixture.ts'
 import { platformIdentity } from '../features/agents/platform-identity.ts'
 import { checkPlatformKeys } from '../features/backup/check-platform-keys.ts'
@@ -17,10 +17,9 @@ import { rotateMasterKey } from './rotate-master-key.ts'
 
 const masterKey = randomBytes(32)
 const fake = fakeModule()
-const database = await testDatabase()
-const db: Database = openDatabase({ target: database.url, maximumConnections: 4, applicationName: 'test' })
+const database = await openTestDatabase(4)
+const { db } = database
 after(async () => {
-  await db.end()
   await database[Symbol.asyncDispose]()
   await fake[Symbol.asyncDispose]()
 })

@@ -1,53 +1,21 @@
-import { importPublicJwk, verifySkillRelease } from '@agent-exchange/crypto'
-import { createProfile, DEFAULT_PROFILE, type DeploymentProfile } from '@agent-exchange/protocol'
-import { testDatabase } from '@agent-exchange/testkit'
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, test } from 'node:test'
-import { type Database, inTransaction, openDatabase } from '@agent-exchange/database'
-import { type Clock, DAY_SECONDS, secondsAfter } from '@agent-exchange/server/clock'
-import { randomId } from '../kernel/ids.ts'
+import { importPublicJwk, verifySkillRelease } from '@agent-exchange/crypto'
+import { openTestDatabase } from '@agent-exchange/testkit'
+import { inTransaction } from '@agent-exchange/database'
+import { DAY_SECONDS, secondsAfter } from '@agent-exchange/server/clock'
 import { deriveSecret, MasterKeyError } from '@agent-exchange/server/master-key'
-import { platformIdentity } from '../features/agents/platform-identity.ts'
-import { openPlatformKeys } from './platform-keys.ts'
+import { openKeys, profileWith, START } from './platform-keys.fixture.ts'
 
-const START = '2026-03-02T08:00:00.000Z'
-const masterKey = randomBytes(32)
-const opened: AsyncDisposable[] = []
-after(async () => {
-  for (const each of opened.toReversed()) await each[Symbol.asyncDispose]()
-})
-
-async function freshDatabase(): Promise<Database> {
-  const database = await testDatabase()
-  opened.push(database)
-  const db = openDatabase({ target: database.url, maximumConnections: 12, applicationName: 'test' })
-  opened.push({ [Symbol.asyncDispose]: () => db.end() })
-  return db
-}
-
-function open(db: Database, { now = START, profile = DEFAULT_PROFILE, key = masterKey } = {}) {
-  const clock: Clock = { now: () => now, monotonicMilliseconds: () => 0 }
-  return openPlatformKeys({
-    db,
-    masterKeys: () => ({ current: key }),
-    profile,
-    clock,
-    newId: randomId,
-    identity: platformIdentity,
-  })
-}
-
-function profileWith(rotation: Partial<DeploymentProfile['O-38']>): DeploymentProfile {
-  const result = createProfile({ 'O-38': rotation })
-  assert.ok(result.ok)
-  return result.profile
-}
+const cleanup = new AsyncDisposableStack()
+after(() => cleanup.disposeAsync())
+const freshDatabase = async () => cleanup.use(await openTestDatabase(12)).db
 
 test('processes that start together agree on the keys, and a restart finds the same keys', async () => {
   const db = await freshDatabase()
-  const all = await Promise.all(Array.from({ length: 8 }, () => open(db)))
-  const restarted = await open(db, { now: secondsAfter(START, 60) })
+  const all = await Promise.all(Array.from({ length: 8 }, () => openKeys(db)))
+  const restarted = await openKeys(db, { now: secondsAfter(START, 60) })
   const kids = await Promise.all(
     [...all, restarted].map(async (keys) => [
       (await keys.signer.sign({}, 'signature')).key_id,
@@ -64,9 +32,9 @@ test('processes that start together agree on the keys, and a restart finds the s
 
 test('a wrong master key stops the start with a clear error and adds no key', async () => {
   const db = await freshDatabase()
-  await open(db)
+  await openKeys(db)
   await db`delete from platform_key where purpose = 'token'`
-  await assert.rejects(open(db, { key: randomBytes(32) }), (error) => {
+  await assert.rejects(openKeys(db, { masterKeys: { current: randomBytes(32) } }), (error) => {
     assert.ok(error instanceof MasterKeyError)
     assert.match(error.message, /AEX_MASTER_KEY/)
     return true
@@ -77,22 +45,22 @@ test('a wrong master key stops the start with a clear error and adds no key', as
 
 test('a short master key is refused', async () => {
   const db = await freshDatabase()
-  await assert.rejects(open(db, { key: randomBytes(16) }), MasterKeyError)
+  await assert.rejects(openKeys(db, { masterKeys: { current: randomBytes(16) } }), MasterKeyError)
 })
 
 test('a private key that was moved to another row cannot be decrypted', async () => {
   const db = await freshDatabase()
-  await open(db)
+  await openKeys(db)
   await db`
     update platform_key set private_key_encrypted =
       (select private_key_encrypted from platform_key where purpose = 'statement')
     where purpose = 'token'`
-  await assert.rejects(open(db), MasterKeyError)
+  await assert.rejects(openKeys(db), MasterKeyError)
 })
 
 test('private keys are stored encrypted only', async () => {
   const db = await freshDatabase()
-  const { token, secrets } = await open(db)
+  const { token, secrets } = await openKeys(db)
   const [dump] = await db<
     { text: string; bytes: string }[]
   >`select string_agg(platform_key::text, ' ') as text,
@@ -106,8 +74,8 @@ test('private keys are stored encrypted only', async () => {
 
 test('[ID-10] the directory lists the platform with the key that signs its statements', async () => {
   const db = await freshDatabase()
-  const { signer } = await open(db)
-  await open(db)
+  const { signer } = await openKeys(db)
+  await openKeys(db)
   const { key_id: keyId } = await signer.sign({}, 'signature')
   const [row] = await db`
     select public_jwk, organization_id, agent.status from agent_key join agent using (agent_id)
@@ -126,12 +94,12 @@ test('the start is refused if an organization already has the platform’s agent
   await db`insert into organization (organization_id, name, created_at) values ('org_a', 'A', ${START})`
   await db`
     insert into agent values ('agent_platform', 'org_a', 'x', '1', '{}', '{}', '{}', 'active', 'none', ${START}, ${START})`
-  await assert.rejects(open(db), /agent_platform belongs to another organization/)
+  await assert.rejects(openKeys(db), /agent_platform belongs to another organization/)
 })
 
 test('[ID-08][EVT-13] a rotated key is listed at once and signs only after its lead time', async () => {
   const db = await freshDatabase()
-  const { webhook } = await open(db, { profile: profileWith({ lead_seconds: 600, retiring_days: 2 }) })
+  const { webhook } = await openKeys(db, { profile: profileWith({ lead_seconds: 600, retiring_days: 2 }) })
   const first = await webhook.currentKeyId(db, START)
   const before = await webhook.directory(db, START)
   const standby = (await webhook.list(db)).find((key) => key.standby)?.key_id
@@ -173,7 +141,7 @@ test('[ID-08][EVT-13] a rotated key is listed at once and signs only after its l
 
 test('[ID-08] directory_version changes only when the keys change', async () => {
   const db = await freshDatabase()
-  const { webhook } = await open(db)
+  const { webhook } = await openKeys(db)
   const [a, b] = [
     await webhook.directory(db, START),
     await webhook.directory(db, secondsAfter(START, DAY_SECONDS)),
@@ -185,7 +153,7 @@ test('[ID-08] directory_version changes only when the keys change', async () => 
 test('after a rotation by one process another process signs with the new key', async () => {
   const db = await freshDatabase()
   const profile = profileWith({ lead_seconds: 0 })
-  const [one, other] = [await open(db, { profile }), await open(db, { profile })]
+  const [one, other] = [await openKeys(db, { profile }), await openKeys(db, { profile })]
   const next = await inTransaction(db, (tx) => one.webhook.rotate(tx, secondsAfter(START, 1)))
   assert.equal(await other.webhook.currentKeyId(db, secondsAfter(START, 1)), next.key_id)
 })
@@ -193,7 +161,7 @@ test('after a rotation by one process another process signs with the new key', a
 test('[EVT-13] a key that is not rotated is renewed before it ends, without a gap', async () => {
   const db = await freshDatabase()
   const profile = profileWith({ lead_seconds: 3_600, validity_days: 8 })
-  const { webhook } = await open(db, { profile })
+  const { webhook } = await openKeys(db, { profile })
   const maintainAt = (now: string) => inTransaction(db, (tx) => webhook.maintain(tx, now))
   assert.equal((await maintainAt(secondsAfter(START, 6 * DAY_SECONDS))).renewed, undefined)
   const late = secondsAfter(START, 7 * DAY_SECONDS)
@@ -205,7 +173,7 @@ test('[EVT-13] a key that is not rotated is renewed before it ends, without a ga
 test('[EVT-13] a successor made just before the end starts when the old key ends', async () => {
   const db = await freshDatabase()
   const profile = profileWith({ lead_seconds: 3_600, validity_days: 1 })
-  const { webhook } = await open(db, { profile })
+  const { webhook } = await openKeys(db, { profile })
   const end = secondsAfter(START, DAY_SECONDS)
   const next = await inTransaction(db, (tx) => webhook.rotate(tx, secondsAfter(end, -60)))
   assert.equal(next.valid_from, end)
@@ -214,13 +182,14 @@ test('[EVT-13] a successor made just before the end starts when the old key ends
 test('after a long downtime the exchange makes a key that signs at once', async () => {
   const db = await freshDatabase()
   const profile = profileWith({ validity_days: 1 })
-  await open(db, { profile })
+  await openKeys(db, { profile })
   const now = secondsAfter(START, 30 * DAY_SECONDS)
-  const { webhook } = await open(db, { profile, now })
+  const { webhook } = await openKeys(db, { profile, now })
   assert.ok(await webhook.signingKey(db, await webhook.currentKeyId(db, now), now))
 })
 
 test('secrets for different purposes differ', () => {
+  const masterKey = randomBytes(32)
   assert.notDeepEqual(deriveSecret(masterKey, 'cursors'), deriveSecret(masterKey, 'others'))
   assert.deepEqual(deriveSecret(masterKey, 'cursors'), deriveSecret(masterKey, 'cursors'))
 })

@@ -1,11 +1,9 @@
-import { DEFAULT_PROFILE } from '@agent-exchange/protocol'
-import { testDatabase } from '@agent-exchange/testkit'
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, test } from 'node:test'
-import { type Database, inTransaction, openDatabase } from '@agent-exchange/database'
+import { openTestDatabase } from '@agent-exchange/testkit'
+import { type Database, inTransaction } from '@agent-exchange/database'
 import type { Clock } from '@agent-exchange/server/clock'
-import { randomId } from '../kernel/ids.ts'
 import {
   decryptPrivateKey,
   encryptPrivateKey,
@@ -15,44 +13,26 @@ import {
   unwrapSecret,
   wrapSecret,
 } from '@agent-exchange/server/master-key'
-import { platformIdentity } from '../features/agents/platform-identity.ts'
-import { openPlatformKeys } from './platform-keys.ts'
 import { listEncryptedKeys, replaceEncrypted } from './key-store.ts'
 import { readSecrets } from './platform-secrets.ts'
 import { rotateMasterKey } from './rotate-master-key.ts'
 import { listWrapped, saveWrapped } from './wrapped-secret-store.ts'
+import { openKeys, START } from './platform-keys.fixture.ts'
 
-const NOW = '2026-03-02T08:00:00.000Z'
 const [former, next] = [randomBytes(32), randomBytes(32)]
 const both = { current: next, previous: former }
-const opened: AsyncDisposable[] = []
-after(async () => {
-  for (const each of opened.toReversed()) await each[Symbol.asyncDispose]()
-})
-
-async function freshDatabase(): Promise<Database> {
-  const database = await testDatabase()
-  opened.push(database)
-  const db = openDatabase({ target: database.url, maximumConnections: 12, applicationName: 'test' })
-  opened.push({ [Symbol.asyncDispose]: () => db.end() })
-  return db
-}
+const cleanup = new AsyncDisposableStack()
+after(() => cleanup.disposeAsync())
+const freshDatabase = async () => cleanup.use(await openTestDatabase(12)).db
 
 function open(db: Database, keys: MasterKeys) {
   let elapsed = 0
   // Time passes between reads, so that no process works with keys that it cached.
-  const clock: Clock = { now: () => NOW, monotonicMilliseconds: () => (elapsed += 60_000) }
-  return openPlatformKeys({
-    db,
-    masterKeys: () => keys,
-    profile: DEFAULT_PROFILE,
-    clock,
-    newId: randomId,
-    identity: platformIdentity,
-  })
+  const clock: Clock = { now: () => START, monotonicMilliseconds: () => (elapsed += 60_000) }
+  return openKeys(db, { clock, masterKeys: keys })
 }
 
-const rotate = (db: Database, keys: MasterKeys) => inTransaction(db, (tx) => rotateMasterKey(tx, keys, NOW))
+const rotate = (db: Database, keys: MasterKeys) => inTransaction(db, (tx) => rotateMasterKey(tx, keys, START))
 const encryptedKeys = (db: Database) => inTransaction(db, listEncryptedKeys)
 
 /** What a database of the release before had: private keys under the master key itself, and no wrapped secret. */
@@ -80,7 +60,7 @@ test('a rotation leaves running processes at work, and afterwards only the new m
 
   // It opens keys that it never opened, and makes one that the others can open.
   await running.signer.sign({}, 'signature')
-  const made = await inTransaction(db, (tx) => running.token.rotate(tx, NOW))
+  const made = await inTransaction(db, (tx) => running.token.rotate(tx, START))
   const restarted = await open(db, { current: next })
   assert.ok((await restarted.tokenKeys()).keys.some(({ keyId }) => keyId === made.key_id))
   assert.deepEqual(restarted.secrets.mac(), mac, 'page cursors stay valid')
@@ -135,7 +115,7 @@ test('a rotation that is interrupted leaves the former key in use', async () => 
   const db = await freshDatabase()
   await open(db, { current: former })
   const interrupted = inTransaction(db, async (tx) => {
-    await rotateMasterKey(tx, both, NOW)
+    await rotateMasterKey(tx, both, START)
     throw new Error('killed')
   })
   await assert.rejects(interrupted, /killed/u)

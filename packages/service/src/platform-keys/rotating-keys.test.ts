@@ -1,40 +1,21 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
 import { after, test } from 'node:test'
 import { canonicalBytes, decodeBase64url, importPublicJwk, verifyEs256 } from '@agent-exchange/crypto'
 import { DEFAULT_PROFILE } from '@agent-exchange/protocol'
-import { testDatabase } from '@agent-exchange/testkit'
-import { type Database, inTransaction, openDatabase } from '@agent-exchange/database'
+import { openTestDatabase } from '@agent-exchange/testkit'
+import { type Database, inTransaction } from '@agent-exchange/database'
 import { type Clock, secondsAfter } from '@agent-exchange/server/clock'
-import { randomId } from '../kernel/ids.ts'
-import { platformIdentity } from '../features/agents/platform-identity.ts'
-import { openPlatformKeys } from './platform-keys.ts'
+import { openKeys, START } from './platform-keys.fixture.ts'
 
-const START = '2026-03-02T08:00:00.000Z'
-const masterKey = randomBytes(32)
 const cleanup = new AsyncDisposableStack()
 after(() => cleanup.disposeAsync())
-
-async function freshDatabase(): Promise<Database> {
-  const database = cleanup.use(await testDatabase())
-  const db = openDatabase({ target: database.url, maximumConnections: 12, applicationName: 'test' })
-  cleanup.defer(() => db.end())
-  return db
-}
+const freshDatabase = async () => cleanup.use(await openTestDatabase(12)).db
 
 /** Two processes with one clock that the test moves. */
 async function replicas(db: Database) {
   const time = { now: START }
   const clock: Clock = { now: () => time.now, monotonicMilliseconds: () => Date.parse(time.now) }
-  const open = () =>
-    openPlatformKeys({
-      db,
-      masterKeys: () => ({ current: masterKey }),
-      profile: DEFAULT_PROFILE,
-      clock,
-      newId: randomId,
-      identity: platformIdentity,
-    })
+  const open = () => openKeys(db, { clock })
   return { time, one: await open(), replica: await open() }
 }
 

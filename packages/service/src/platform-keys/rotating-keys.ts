@@ -1,6 +1,6 @@
 import type { Database, Queries, Transaction } from '@agent-exchange/database'
-import { lockNames } from '../kernel/named-locks.ts'
 import { type Clock, DAY_SECONDS, secondsAfter } from '@agent-exchange/server/clock'
+import { lockNames } from '../kernel/named-locks.ts'
 import {
   currentOf,
   insertKey,

@@ -1,50 +1,20 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
 import { after, test } from 'node:test'
-import { createProfile, DEFAULT_PROFILE, type DeploymentProfile } from '@agent-exchange/protocol'
-import { testDatabase } from '@agent-exchange/testkit'
-import { type Database, inTransaction, openDatabase } from '@agent-exchange/database'
-import { type Clock, DAY_SECONDS, secondsAfter } from '@agent-exchange/server/clock'
-import { randomId } from '../kernel/ids.ts'
-import { platformIdentity } from '../features/agents/platform-identity.ts'
-import { openPlatformKeys } from './platform-keys.ts'
+import { openTestDatabase } from '@agent-exchange/testkit'
+import { inTransaction } from '@agent-exchange/database'
+import { DAY_SECONDS, secondsAfter } from '@agent-exchange/server/clock'
+import { openKeys, profileWith, START } from './platform-keys.fixture.ts'
 
-const START = '2026-03-02T08:00:00.000Z'
-const masterKey = randomBytes(32)
 const cleanup = new AsyncDisposableStack()
 after(() => cleanup.disposeAsync())
-
-async function freshDatabase(): Promise<Database> {
-  const database = cleanup.use(await testDatabase())
-  const db = openDatabase({ target: database.url, maximumConnections: 12, applicationName: 'test' })
-  cleanup.defer(() => db.end())
-  return db
-}
-
-function open(db: Database, { now = START, profile = DEFAULT_PROFILE } = {}) {
-  const clock: Clock = { now: () => now, monotonicMilliseconds: () => 0 }
-  return openPlatformKeys({
-    db,
-    masterKeys: () => ({ current: masterKey }),
-    profile,
-    clock,
-    newId: randomId,
-    identity: platformIdentity,
-  })
-}
-
-function profileWith(rotation: Partial<DeploymentProfile['O-38']>): DeploymentProfile {
-  const result = createProfile({ 'O-38': rotation })
-  assert.ok(result.ok)
-  return result.profile
-}
+const freshDatabase = async () => cleanup.use(await openTestDatabase(12)).db
 
 const statusOf = (keys: readonly { key_id: string; status: string }[], keyId: string) =>
   keys.find(({ key_id }) => key_id === keyId)?.status
 
 test('[ID-08] there is one unused standby key at the start, also in a database that had none', async () => {
   const db = await freshDatabase()
-  const { webhook } = await open(db)
+  const { webhook } = await openKeys(db)
   const current = await webhook.currentKeyId(db, START)
   const [standby, ...more] = (await webhook.list(db)).filter((key) => key.standby)
   assert.ok(standby && more.length === 0 && standby.key_id !== current)
@@ -52,7 +22,7 @@ test('[ID-08] there is one unused standby key at the start, also in a database t
   assert.equal(statusOf((await webhook.directory(db, START)).keys, standby.key_id), 'active')
   // The state that an earlier release left.
   await db`delete from platform_key where standby`
-  const upgraded = await open(db, { now: secondsAfter(START, 60) })
+  const upgraded = await openKeys(db, { now: secondsAfter(START, 60) })
   const made = (await upgraded.webhook.list(db)).filter((key) => key.standby)
   assert.equal(made.length, 1)
   assert.equal(await upgraded.webhook.currentKeyId(db, secondsAfter(START, 60)), current)
@@ -60,7 +30,7 @@ test('[ID-08] there is one unused standby key at the start, also in a database t
 
 test('[ID-08] an emergency revocation switches to the standby key at once, and the revoked key remains listed until its end', async () => {
   const db = await freshDatabase()
-  const { webhook } = await open(db)
+  const { webhook } = await openKeys(db)
   const now = secondsAfter(START, 3 * DAY_SECONDS)
   const first = await webhook.currentKeyId(db, now)
   const standby = (await webhook.list(db)).find((key) => key.standby)?.key_id ?? ''
@@ -84,7 +54,7 @@ test('[ID-08] an emergency revocation switches to the standby key at once, and t
 
 test('[ID-08] a rotation in progress continues after an emergency revocation; a revoked standby key is replaced', async () => {
   const db = await freshDatabase()
-  const { webhook } = await open(db)
+  const { webhook } = await openKeys(db)
   const first = await webhook.currentKeyId(db, START)
   const standby = (await webhook.list(db)).find((key) => key.standby)?.key_id
   const next = await inTransaction(db, (tx) => webhook.rotate(tx, START))
@@ -105,7 +75,7 @@ test('[ID-08] a rotation in progress continues after an emergency revocation; a 
 
 test('[ID-08] the standby key is renewed before it ends', async () => {
   const db = await freshDatabase()
-  const { webhook } = await open(db, { profile: profileWith({ validity_days: 8, lead_seconds: 3_600 }) })
+  const { webhook } = await openKeys(db, { profile: profileWith({ validity_days: 8, lead_seconds: 3_600 }) })
   const late = secondsAfter(START, 7.5 * DAY_SECONDS)
   await inTransaction(db, (tx) => webhook.maintain(tx, late))
   const lasting = (await webhook.list(db)).filter(
@@ -116,7 +86,7 @@ test('[ID-08] the standby key is renewed before it ends', async () => {
 
 test('repeated rotation cannot push the signing key out of the list', async () => {
   const db = await freshDatabase()
-  const { webhook } = await open(db)
+  const { webhook } = await openKeys(db)
   const first = await webhook.currentKeyId(db, START)
   const rotate = () => inTransaction(db, (tx) => webhook.rotate(tx, START))
   await assert.rejects(async () => {

@@ -3,8 +3,8 @@ import type { SigningKey } from '@agent-exchange/crypto'
 import type { DeploymentProfile, NotificationKeyDirectory, PublicKey } from '@agent-exchange/protocol'
 import { LRUCache } from 'lru-cache'
 import type { Queries, Transaction } from '@agent-exchange/database'
-import { lockNames } from '../kernel/named-locks.ts'
 import { DAY_SECONDS, secondsAfter, secondsBetween } from '@agent-exchange/server/clock'
+import { lockNames } from '../kernel/named-locks.ts'
 import {
   currentOf,
   endStandby,

@@ -1,7 +1,7 @@
-import { withMasterKey, type Config } from '../config/index.ts'
 import { addressOf } from '@agent-exchange/database'
 import { startEmbedded } from '@agent-exchange/database/embedded'
 import { collectStartupGarbage } from '@agent-exchange/server/collect-startup-garbage'
+import { withMasterKey, type Config } from '../config/index.ts'
 import type { RunningService, ServiceOptions } from '../service.ts'
 import { startWorkerPool } from './worker-pool.ts'
 

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
+import type { Clock } from '@agent-exchange/server/clock'
 import type { Config } from '../config/index.ts'
 import type { PreparedSchema } from '../features/upgrades/prepare-schema.ts'
-import type { Clock } from '@agent-exchange/server/clock'
 import type { Storage } from './open-storage.ts'
 
 /** What every part of a process stands on. */

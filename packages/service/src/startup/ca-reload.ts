@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
-import { readCertificates, SettingError, type CaConfig } from '../config/index.ts'
 import type { PeriodicTask } from '@agent-exchange/server/periodic'
+import { readCertificates, SettingError, type CaConfig } from '../config/index.ts'
 
 const EVERY_SECONDS = 10
 

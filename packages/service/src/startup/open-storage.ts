@@ -1,5 +1,4 @@
 import type { Logger } from 'pino'
-import { namesSeveralHosts, type Config } from '../config/index.ts'
 import {
   checkSameDatabase,
   type ConnectionSettings,
@@ -9,6 +8,7 @@ import {
 } from '@agent-exchange/database'
 import { type EmbeddedDatabase, startEmbedded } from '@agent-exchange/database/embedded'
 import type { Clock } from '@agent-exchange/server/clock'
+import { namesSeveralHosts, type Config } from '../config/index.ts'
 
 const MAXIMUM_CONNECTIONS = 20
 /** Of the operator API and the console, so that agents cannot occupy them. */

@@ -1,10 +1,10 @@
+import { deriveSecret } from '@agent-exchange/server/master-key'
 import { showConfig } from '../config/index.ts'
 import { openConsole } from '../console/open-console.ts'
 import { createOperatorBodyBudget } from '../http/body-budget.ts'
 import type { ConnectionRules } from '../http/connection-limit.ts'
 import type { OperatorDependencies } from '../operator/dependencies.ts'
 import { createOperatorServer } from '../operator/server.ts'
-import { deriveSecret } from '@agent-exchange/server/master-key'
 import type { Base } from './base.ts'
 import type { Exchange } from './open-exchange.ts'
 

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { type Database, loggableError } from '@agent-exchange/database'
+import type { PeriodicTask } from '@agent-exchange/server/periodic'
 import { maintainKeys } from '../webhooks/endpoints/maintain-keys.ts'
 import { moveToCurrentKey } from '../webhooks/endpoints/move-endpoints.ts'
 import { continueEnds } from '../features/organizations/end-organization.ts'
@@ -8,7 +9,6 @@ import type { createStorageMetrics } from '../features/overview/storage-metrics.
 import { makePartitions } from '../features/retention/make-partitions.ts'
 import { removeExpired } from '../features/retention/retention.ts'
 import type { Context } from '../kernel/context.ts'
-import type { PeriodicTask } from '@agent-exchange/server/periodic'
 import type { PlatformKeys } from '../platform-keys/platform-keys.ts'
 import { purgeAssertions } from '../oauth/assertion-use.ts'
 

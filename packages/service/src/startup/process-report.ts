@@ -1,5 +1,5 @@
-import { createReport } from '../features/overview/report-activity.ts'
 import { fingerprint, knownKeys } from '@agent-exchange/server/master-key'
+import { createReport } from '../features/overview/report-activity.ts'
 import type { Base } from './base.ts'
 import type { ProcessMetrics } from './process-metrics.ts'
 import type { WatchedFiles } from './watched-files.ts'

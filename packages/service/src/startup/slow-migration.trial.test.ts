@@ -14,13 +14,12 @@ import {
   testDatabase,
   until,
 } from '@agent-exchange/testkit'
-import { readConfig } from '../config/index.ts'
 import { openDatabase } from '@agent-exchange/database'
 import { migrate, MIGRATION_LOCK } from '@agent-exchange/database/migrations'
+import { readConfig } from '../config/index.ts'
 import { startWorkerPool } from '../process/worker-pool.ts'
 import { HEARTBEAT_MS } from './heartbeat.ts'
 
-const POLL_MS = 20
 const PATIENCE_MS = 20_000
 
 /** A migration by another process, as far as a process that starts can see. */
@@ -85,11 +84,7 @@ test('with a certificate the health probes of a start use TLS, too', async () =>
     request.destroy()
     return response?.statusCode
   }
-  const limit = performance.now() + PATIENCE_MS
-  while ((await status()) !== 200) {
-    assert.ok(performance.now() < limit, '/healthz does not answer')
-    await sleep(POLL_MS)
-  }
+  await until('/healthz answers', async () => (await status()) === 200)
   assert.equal(await statusOf(`http://127.0.0.1:${operatorPort}/healthz`), undefined)
   await migration.release()
   await (await starting)[Symbol.asyncDispose]()
@@ -123,11 +118,7 @@ test('a worker that migrates for longer than a start may take is not killed', as
   assert.deepEqual([...new Set(alive)], [200])
   await migration.release()
   // From the first 200 on, no request reaches a worker that is not ready.
-  const limit = performance.now() + PATIENCE_MS
-  while ((await statusOf(`${base}/readyz`)) !== 200) {
-    assert.ok(performance.now() < limit, 'not ready')
-    await sleep(POLL_MS)
-  }
+  await until('the workers are ready', async () => (await statusOf(`${base}/readyz`)) === 200)
   let isStarted = false
   void starting.then(() => (isStarted = true))
   while (!isStarted) assert.equal(await statusOf(`${base}/readyz`), 200)
@@ -142,11 +133,8 @@ test('the server ends the migration of a process that was killed, so that the ne
   const sql = 'select pg_sleep(300)'
   const migrating = migrate(killed, [{ number: 1, name: '0001-slow.sql', sql, checksum: sql }])
   const lost = assert.rejects(migrating)
-  const limit = performance.now() + PATIENCE_MS
-  while ((await next`select from pg_stat_activity where query = ${sql}`).length === 0) {
-    assert.ok(performance.now() < limit, 'the migration does not run')
-    await sleep(POLL_MS)
-  }
+  const running = () => next`select from pg_stat_activity where query = ${sql}`
+  await until('the migration runs', async () => (await running()).length > 0)
   await killed.end({ timeout: 0 })
   await lost
   const started = performance.now()

@@ -1,7 +1,7 @@
 import type { CertificateReload } from '@agent-exchange/server/certificate-reload'
-import { reloadListeners, type Listeners } from '../http/certificate-reload.ts'
 import type { PeriodicTask } from '@agent-exchange/server/periodic'
 import { masterKeyReload } from '@agent-exchange/server/master-key-reload'
+import { reloadListeners, type Listeners } from '../http/certificate-reload.ts'
 import { missingKeyId } from '../platform-keys/platform-secrets.ts'
 import type { Base } from './base.ts'
 import { caReload } from './ca-reload.ts'

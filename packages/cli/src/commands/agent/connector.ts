@@ -36,7 +36,7 @@ interface CheckOptions extends AgentOptions {
 }
 
 export function agentConnectorCommand(): Command {
-  return group('connector', "The agent's data-space connector, for threads that are ds_x", [
+  return group('connector', "The agent's data-space connector, for threads over ds_x", [
     connectorSetCommand(),
     partnerCommand(),
     checkCommand(),

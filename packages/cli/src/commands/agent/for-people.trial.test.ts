@@ -45,8 +45,8 @@ test('open and thread print for people on a terminal, and JSON elsewhere', async
   const story = await succeeds(...thread, '--story')
   assert.match(story, /\nWHERE IT STANDS\n/u)
   assert.match(story, /\nCONVERSATION, NEWEST FIRST\n  - #1 .* org_seats to org_cars: reasoning\n/u)
-  const told = JSON.parse(await succeeds(...thread, '--story', '--json')) as { thread_id: string }
-  assert.equal(told.thread_id, threadId)
+  const parsed = JSON.parse(await succeeds(...thread, '--story', '--json')) as { thread_id: string }
+  assert.equal(parsed.thread_id, threadId)
   const shown = await atTerminal(...thread)
   assert.match(shown, new RegExp(`^Thread ${threadId}, native`, 'u'))
   assert.match(

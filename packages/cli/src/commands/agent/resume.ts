@@ -9,7 +9,7 @@ import { visibleJson } from '../../visible.ts'
 export function agentResumeCommand(): Command {
   return agentCommandOf(
     'resume',
-    'Send what an earlier run sealed and did not see accepted',
+    'Send packages that an earlier run sealed without learning that they were accepted',
     'resume',
     'resume --json',
   ).action(async (options: AgentOptions) => {

@@ -20,7 +20,7 @@ export function agentThreadCommand(): Command {
     'thread thread_1 --json',
   )
     .argument('<thread_id>', 'the thread')
-    .option('--story', 'print what the packages say together; with --json as data')
+    .option('--story', 'print what is agreed, disputed, decided and open; with --json as data')
     .action(async (threadId: string, options: ThreadOptions) => {
       if (options.story) return tell(threadId, options)
       const packages: PackageResource[] = []

@@ -17,7 +17,7 @@ interface NewDelegation extends Json {
 export function gatewayDelegationCommand(): Command {
   const add = gatewayLeaf(
     'add',
-    'Let a person approve in the place of an approver until a day',
+    'Let a person approve for an approver until the given day',
     'delegation add --from person_4f… --to person_9a… --until 2026-12-24 --by "Ida Berg"',
   )
     .requiredOption('--from <person_id>', 'approver who is away')

@@ -41,7 +41,7 @@ export function gatewayPersonCommand(): Command {
     .action(linkOne)
   const role = gatewayLeaf(
     'role',
-    'Give an invited person other roles, which replace those of before',
+    'Give an invited person other roles instead of the current ones',
     'person role person_4f… --role planner,approver',
   )
     .argument('<person_id>', 'see: aex gateway person list')

@@ -36,7 +36,7 @@ export function gatewayRuleCommand(): Command {
     .option('--policy <policy_id>', 'drafts under this policy', readId)
     .option('--type <package_type>', 'drafts of this package type, such as capacity_response', readId)
     .addOption(
-      new Option('--sensitivity <level>', 'drafts with a fact that is at least so sensitive').choices(
+      new Option('--sensitivity <level>', 'drafts with a fact of at least this sensitivity').choices(
         SENSITIVITIES,
       ),
     )

@@ -7,7 +7,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { generateKeyPair } from '@agent-exchange/crypto'
-import { freePorts, selfSignedCertificate, startWorld, testAuthority } from '@agent-exchange/testkit'
+import {
+  draftSkillManifest,
+  freePorts,
+  selfSignedCertificate,
+  startWorld,
+  testAuthority,
+} from '@agent-exchange/testkit'
 import { aexAt, aexHere as aex, documentOf as json } from '../../aex-here.fixture.ts'
 import { runAex } from '../../aex-process.fixture.ts'
 
@@ -201,20 +207,7 @@ test('connectors: approve, list, suspend, revoke', async () => {
 })
 
 test('[ID-10] skills: a release is published once, and a wrong manifest is explained here', async () => {
-  const manifest = {
-    skill_id: 'skill_align',
-    version: '1.0.0',
-    release_channel: 'preview',
-    protocol_range: 'svc/1.0',
-    schema_refs: [],
-    update_policy: {
-      classification: 'initial',
-      supersedes: null,
-      download_policy: 'automatic_allowed',
-      activation_policy: 'operator_approval_required',
-      minimum_supported_version: '1.0.0',
-    },
-  }
+  const manifest = draftSkillManifest()
   const manifestFile = await file('manifest.json', JSON.stringify(manifest))
   const artifact = await file('artifact.bin', new Uint8Array([1, 2, 3]))
   const release = await json('skill', 'publish', manifestFile, artifact)

@@ -28,7 +28,7 @@ interface AcceptOptions extends OutputOptions {
 function acceptCommand(): Command {
   return operatorCommand(
     'accept',
-    'Say from which organizations an organization accepts packages; without more, show it',
+    'Set from which organizations an organization accepts packages; without options, show it',
     'org accept org_acme',
     'org accept org_acme org_bolt org_coil --only',
     'org accept org_acme --anyone',
@@ -118,7 +118,7 @@ interface QuotaOptions extends OutputOptions {
 function quotaCommand(): Command {
   return operatorCommand(
     'quota',
-    'Limit what an organization may send in a UTC day; without more, show it',
+    'Limit what an organization may send in a UTC day; without options, show it',
     'org quota org_acme --packages-per-day 500 --threads-per-day 50',
     'org quota org_acme --packages-per-day unlimited',
     'org quota org_acme --json',

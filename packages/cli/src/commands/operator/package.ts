@@ -32,7 +32,7 @@ export function packageCommand(): Command {
       'package list --agent agent_acme --state delivered --json',
     )
       .addOption(organizationOption())
-      .option('--agent <agent_id>', 'only those that this agent sent or was sent')
+      .option('--agent <agent_id>', 'only those that this agent sent or received')
       .addOption(new Option('--state <state>', 'only those in this state').choices([...PACKAGE_STATES]))
       .addOption(sinceOption())
       .addOption(untilOption())

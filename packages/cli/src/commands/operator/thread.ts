@@ -19,7 +19,7 @@ export function threadCommand(): Command {
       'thread show thread_4f…',
     )
       .argument('<thread_id>', 'id of the thread')
-      .addOption(new Option('--after <cursor>', 'the next page, as the previous one says'))
+      .addOption(new Option('--after <cursor>', 'cursor of the next page, as the previous page prints it'))
       .action(async (id: string, { after, json }: ThreadOptions) => {
         const answer = await read(pathOf('threads', id), { after })
         if (json) return console.log(JSON.stringify(answer, undefined, 2))

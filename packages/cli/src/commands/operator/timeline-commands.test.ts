@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { sendPackage, sendReceipt, startWorld } from '@agent-exchange/testkit'
+import { organizations, sendPackage, sendReceipt, startWorld } from '@agent-exchange/testkit'
 import { aexHere as aex, documentOf as json } from '../../aex-here.fixture.ts'
 import { timelineReport } from './timeline-report.ts'
 
@@ -21,7 +21,7 @@ Object.assign(process.env, {
   AEX_DATA_DIR: folder,
 })
 
-const [sender, owner] = [await world.organization('sender'), await world.organization('owner')]
+const [sender, owner] = await organizations(world, 'sender', 'owner')
 
 test('a package is found, listed and shown with its timeline; so is its thread', async () => {
   const { metadata } = await sendPackage(sender, owner)

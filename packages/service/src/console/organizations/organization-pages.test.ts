@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { generateKeyPair, parseInvitation } from '@agent-exchange/crypto'
-import { setScene, startWorld, type Scene, type World } from '@agent-exchange/testkit'
+import { draftSkillManifest, setScene, startWorld, type Scene, type World } from '@agent-exchange/testkit'
 import { consoleClient, type ConsoleClient } from '../console-client.fixture.ts'
 
 const MARKUP = '<script>alert(1)</script>"\'><img src=x onerror=alert(2)>'
@@ -284,20 +284,7 @@ test('platform keys are rotated and revoked by an administrator', async () => {
 })
 
 test('a small skill is published by the form', async () => {
-  const manifest = {
-    skill_id: 'skill_form',
-    version: '1.0.0',
-    release_channel: 'stable',
-    protocol_range: 'svc/1.0',
-    schema_refs: [],
-    update_policy: {
-      classification: 'initial',
-      supersedes: null,
-      download_policy: 'automatic_allowed',
-      activation_policy: 'operator_approval_required',
-      minimum_supported_version: '1.0.0',
-    },
-  }
+  const manifest = draftSkillManifest({ skill_id: 'skill_form', release_channel: 'stable' })
   const fields = { manifest: JSON.stringify(manifest), artifact: Buffer.from('skill').toString('base64') }
   const published = await done('operator', '/skills', fields, '/skills')
   assert.match(published.text, /skill_form 1\.0\.0 is published/u)

@@ -26,18 +26,18 @@ const shapeOf = ({ step: { what }, below }: NestedStep): Shape =>
 test('attempts, replays and alerts stand below their event, and events below the request that caused them', () => {
   const nested = nestSteps([
     step('evidence', 'accepted', '01'),
-    event('told owner', '01', 'dlv_1', 'dlv_2'),
-    event('told sender', '01'),
+    event('notified owner', '01', 'dlv_1', 'dlv_2'),
+    event('notified sender', '01'),
     attempt('503', '02', 'dlv_1'),
     step('alert', 'dead letter', '03', { facts: { delivery_id: 'dlv_1' } }),
     step('evidence', 'fetched', '04'),
-    event('told owner again', '04', 'dlv_3'),
+    event('notified owner again', '04', 'dlv_3'),
     step('evidence', 'replayed', '05', { facts: { delivery_id: 'dlv_2', replay_of: 'dlv_1' } }),
     attempt('204', '06', 'dlv_2'),
   ])
   assert.deepEqual(nested.map(shapeOf), [
-    ['accepted', ['told owner', '503', 'dead letter', 'replayed', '204'], 'told sender'],
-    ['fetched', 'told owner again'],
+    ['accepted', ['notified owner', '503', 'dead letter', 'replayed', '204'], 'notified sender'],
+    ['fetched', 'notified owner again'],
   ])
 })
 

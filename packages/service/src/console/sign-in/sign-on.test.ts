@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { freePorts, startWorld, type World } from '@agent-exchange/testkit'
+import { CLIENT_ID, CLIENT_SECRET, startIdentityProvider } from '@agent-exchange/testkit/identity-provider'
 import { parseRoles } from '../../config/operator-sign-on.ts'
 import { SESSION_LIMITS } from '../../operator/session-limits.ts'
 import { consoleClient, type ConsoleClient } from '../console-client.fixture.ts'
-import { CLIENT_ID, CLIENT_SECRET, startIdentityProvider } from '@agent-exchange/testkit/identity-provider'
 
 const [port = 0] = await freePorts(1)
 const origin = `http://127.0.0.1:${port}`

@@ -8,8 +8,8 @@ import {
   type PublicKeyRequest,
 } from '@agent-exchange/protocol'
 import { generateKeyPair } from '@agent-exchange/crypto'
-import { testDatabase, untilBlocked } from '@agent-exchange/testkit'
-import { inTransaction, openDatabase } from '@agent-exchange/database'
+import { openTestDatabase, untilBlocked } from '@agent-exchange/testkit'
+import { inTransaction } from '@agent-exchange/database'
 import type { Call, Caller } from '../../kernel/call.ts'
 import { handMadeCall, handMadeContext, perform } from '../../kernel/hand-made-call.fixture.ts'
 import { Problem } from '../../kernel/problem.ts'
@@ -22,12 +22,9 @@ import { registerAgent } from './register-agent.ts'
 import { registerAgentKey } from './register-key.ts'
 import { revokeAgentKey } from './revoke-key.ts'
 
-const database = await testDatabase()
-const db = openDatabase({ target: database.url, maximumConnections: 8, applicationName: 'test' })
-after(async () => {
-  await db.end()
-  await database[Symbol.asyncDispose]()
-})
+const database = await openTestDatabase()
+const { db } = database
+after(() => database[Symbol.asyncDispose]())
 await seedOrganizations(db, 'org_acme', 'org_other')
 
 const acme: Caller = { organizationId: 'org_acme', agentId: undefined, clientId: 'client_acme' }

@@ -1,6 +1,6 @@
 import type { DeploymentProfile, PublicKeyRequest } from '@agent-exchange/protocol'
-import type { Call } from '../../kernel/call.ts'
 import type { Transaction } from '@agent-exchange/database'
+import type { Call } from '../../kernel/call.ts'
 import { appendKeyEvents, type KeyEvent } from '../../kernel/key-events.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { requireWithin } from '../organizations/usage-store.ts'

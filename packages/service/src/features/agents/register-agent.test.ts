@@ -9,8 +9,8 @@ import {
   type AgentRegistration,
 } from '@agent-exchange/protocol'
 import { generateKeyPair } from '@agent-exchange/crypto'
-import { testDatabase } from '@agent-exchange/testkit'
-import { inTransaction, openDatabase } from '@agent-exchange/database'
+import { openTestDatabase } from '@agent-exchange/testkit'
+import { inTransaction } from '@agent-exchange/database'
 import type { Call } from '../../kernel/call.ts'
 import { handMadeCall, handMadeContext, perform } from '../../kernel/hand-made-call.fixture.ts'
 import { Problem } from '../../kernel/problem.ts'
@@ -18,12 +18,9 @@ import { keyRequest, registration, seedOrganizations } from './agent.fixture.ts'
 import { getAgent } from './get-agent.ts'
 import { registerAgent } from './register-agent.ts'
 
-const database = await testDatabase()
-const db = openDatabase({ target: database.url, maximumConnections: 8, applicationName: 'test' })
-after(async () => {
-  await db.end()
-  await database[Symbol.asyncDispose]()
-})
+const database = await openTestDatabase()
+const { db } = database
+after(() => database[Symbol.asyncDispose]())
 await seedOrganizations(db, 'org_acme', 'org_other')
 
 const otherOrganization = { organizationId: 'org_other', agentId: undefined, clientId: 'client_other' }

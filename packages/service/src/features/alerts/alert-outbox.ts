@@ -34,7 +34,7 @@ export interface AlertRound {
   readonly notMailed: number
 }
 
-/** How long an alert waits until it is told. */
+/** Interval between runs that report new alerts. */
 const EVERY_SECONDS = 10
 
 export function alertTask(settings: AlertOutboxSettings): PeriodicTask {

@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
-import { sendPackage, startReceiver, startWorld } from '@agent-exchange/testkit'
+import { organizations, sendPackage, startReceiver, startWorld, until } from '@agent-exchange/testkit'
 import { SMTPServer } from 'smtp-server'
-
-/** The service tells alerts every ten seconds. */
-const WAIT_LIMIT_MS = 30_000
 
 test('[EVT-08][O-19] a receiver that is gone: the running service disables it, logs it, and writes to the contact', async () => {
   const mails: { to: string[]; text: string }[] = []
@@ -36,22 +33,20 @@ test('[EVT-08][O-19] a receiver that is gone: the running service disables it, l
       },
     }),
   )
-  const [sender, owner] = [await world.organization('sender'), await world.organization('owner')]
+  const [sender, owner] = await organizations(world, 'sender', 'owner')
   await world.sql`
     update organization set contact = 'ops@owner.example' where organization_id = ${owner.organizationId}`
   const endpoint = await owner.post('/v1/webhook-endpoints', { url: receiver.url, event_types: [] })
   const id = String(endpoint.body['webhook_endpoint_id'])
   const { metadata } = await sendPackage(sender, owner)
-  const start = Date.now()
-  while (mails.length === 0 && Date.now() - start < WAIT_LIMIT_MS) {
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
+  // The service sends alerts every ten seconds.
+  await until('the mail arrives', () => mails.length > 0)
   const [mail, ...others] = mails
   assert.equal(others.length, 0)
   assert.deepEqual(mail?.to, ['ops@owner.example'])
   assert.match(mail.text, new RegExp(`Subject: Webhook endpoint ${id}: disabled`))
   assert.match(mail.text, /the receiver answered 410 Gone/)
-  // Metadata of the endpoint only: nothing of what was to be told.
+  // Metadata of the endpoint only: nothing about the package.
   for (const part of [metadata.package_id, metadata.thread_id, 'content_digest']) {
     assert.ok(!mail.text.includes(part), part)
   }

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, test } from 'node:test'
 import { createProfile } from '@agent-exchange/protocol'
-import { movableClock, testDatabase } from '@agent-exchange/testkit'
+import { movableClock, openTestDatabase } from '@agent-exchange/testkit'
 import { SMTPServer } from 'smtp-server'
-import { inTransaction, openDatabase } from '@agent-exchange/database'
+import { inTransaction } from '@agent-exchange/database'
+import { mailTransport } from '@agent-exchange/server/mail-transport'
 import { startOperatorPlane } from '../../operator/operator.fixture.ts'
 import { tellAlerts, type AlertOutboxSettings } from './alert-outbox.ts'
-import { mailTransport } from '@agent-exchange/server/mail-transport'
 import { raiseAlert, raiseAlerts } from './alert-store.ts'
 import type { AlertKind } from './alert-queries.ts'
 
@@ -41,8 +41,8 @@ await once(smtp.server, 'listening')
 const { port } = smtp.server.address() as { port: number }
 
 // Without a service, whose own task would tell the alerts.
-const database = await testDatabase()
-const db = openDatabase({ target: database.url, maximumConnections: 8, applicationName: 'test' })
+const database = await openTestDatabase()
+const { db } = database
 await db`
   insert into platform_key (key_id, purpose, public_jwk, private_key_encrypted, valid_from, valid_until, status, created_at)
   values ('key_w', 'webhook', '{}', '', now(), now(), 'active', now())`
@@ -54,7 +54,6 @@ const transport = mailTransport({
 after(async () => {
   transport[Symbol.dispose]()
   await plane[Symbol.asyncDispose]()
-  await db.end()
   await database[Symbol.asyncDispose]()
   await new Promise<void>((resolve) => smtp.close(resolve))
 })

@@ -4,6 +4,7 @@ import type { PackageEvidence } from '@agent-exchange/protocol'
 import {
   assertProblem,
   assertSuccess,
+  organizations,
   sendPackage,
   sendReceipt,
   startWorld,
@@ -13,7 +14,7 @@ import {
 const LIMIT = 10
 const world = await startWorld({ profile: { 'O-07': { default_limit: LIMIT, maximum_limit: LIMIT } } })
 after(() => world[Symbol.asyncDispose]())
-const [seats, cars] = [await world.organization('seats'), await world.organization('cars')]
+const [seats, cars] = await organizations(world, 'seats', 'cars')
 
 async function pagesOf(by: Organization, packageId: string, limit = LIMIT): Promise<PackageEvidence[]> {
   const pages: PackageEvidence[] = []

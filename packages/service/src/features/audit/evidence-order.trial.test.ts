@@ -4,6 +4,7 @@ import { bodyHash, entryBody, nextLink } from '@agent-exchange/log'
 import type { EvidenceEntry, PackageResource } from '@agent-exchange/protocol'
 import {
   draftPackage,
+  organizations,
   receiptBody,
   runningClock,
   sendPackage,
@@ -19,7 +20,7 @@ const late = runningClock()
 late.advance(-4)
 const other = await startWorld({ beside: world, clock: late })
 after(() => other[Symbol.asyncDispose]())
-const [seats, cars] = [await world.organization('seats'), await world.organization('cars')]
+const [seats, cars] = await organizations(world, 'seats', 'cars')
 
 type Entry = EvidenceEntry & { readonly proof: Readonly<Record<string, unknown>> }
 

@@ -3,11 +3,11 @@ import { createHash } from 'node:crypto'
 import { after, test } from 'node:test'
 import { canonicalize } from '@agent-exchange/crypto'
 import type { EvidenceEntry } from '@agent-exchange/protocol'
-import { draftPackage, sendPackage, startWorld, submitPackage } from '@agent-exchange/testkit'
+import { draftPackage, organizations, sendPackage, startWorld, submitPackage } from '@agent-exchange/testkit'
 
 const world = await startWorld({ evidenceVersion: 1 })
 after(() => world[Symbol.asyncDispose]())
-const [seats, cars] = [await world.organization('seats'), await world.organization('cars')]
+const [seats, cars] = await organizations(world, 'seats', 'cars')
 
 const entriesOf = async (threadId: string) =>
   (await seats.get(`/v1/audit/threads/${threadId}`)).body['entries'] as EvidenceEntry[]

@@ -19,6 +19,7 @@ import {
   assertSuccess,
   draftPackage,
   freshId,
+  organizations,
   revokeKey,
   sendPackage,
   sendReceipt,
@@ -30,7 +31,7 @@ import {
 
 const world = await startWorld()
 after(() => world[Symbol.asyncDispose]())
-const [seats, cars] = [await world.organization('seats'), await world.organization('cars')]
+const [seats, cars] = await organizations(world, 'seats', 'cars')
 
 type Proof = EvidenceEntry['proof'] & Record<string, unknown>
 

@@ -5,6 +5,7 @@ import {
   addKey,
   assertSuccess,
   draftPackage,
+  organizations,
   revokeKey,
   sendPackage,
   sendReceipt,
@@ -16,7 +17,7 @@ import {
 
 const world = await startWorld()
 after(() => world[Symbol.asyncDispose]())
-const [seats, cars] = [await world.organization('seats'), await world.organization('cars')]
+const [seats, cars] = await organizations(world, 'seats', 'cars')
 
 async function packageEvidence(by: Organization, packageId: string, query = ''): Promise<PackageEvidence> {
   const answer = await by.get(`/v1/audit/packages/${packageId}${query}`)

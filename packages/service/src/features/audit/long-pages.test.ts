@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { ThreadEvidence } from '@agent-exchange/protocol'
-import { assertSuccess, sendPackage, startWorld } from '@agent-exchange/testkit'
+import { assertSuccess, organizations, sendPackage, startWorld } from '@agent-exchange/testkit'
 
 const COPIES = 200
 const world = await startWorld()
 after(() => world[Symbol.asyncDispose]())
 
 test('[AUD-01][O-07] a page of a deep thread ends when it is large enough, and the cursor leads to the rest', async () => {
-  const [seats, cars] = [await world.organization('seats'), await world.organization('cars')]
+  const [seats, cars] = await organizations(world, 'seats', 'cars')
   const { thread_id: threadId } = (await sendPackage(seats, cars)).metadata
   const [record] = await world.sql<{ length: string }[]>`
     select last_position - first_position + 1 as length from audit_record where thread_id = ${threadId}`

@@ -26,6 +26,7 @@ import type {
 import {
   assertProblem,
   assertSuccess,
+  organizations,
   sendPackage,
   sendReceipt,
   sendRevocation,
@@ -38,11 +39,7 @@ import { provedItems, QUICK_LOG } from '../transparency-log/quick-log.fixture.ts
 
 const world = await startWorld({ profile: QUICK_LOG, config: { role: 'all' }, evidenceVersion: 2 })
 after(() => world[Symbol.asyncDispose]())
-const [seats, cars, steel] = [
-  await world.organization('seats'),
-  await world.organization('cars'),
-  await world.organization('steel'),
-]
+const [seats, cars, steel] = await organizations(world, 'seats', 'cars', 'steel')
 
 const db = openDatabase({ target: world.databaseUrl, maximumConnections: 1, applicationName: 'test' })
 after(() => db.end())
@@ -273,7 +270,7 @@ function through({ url }: { url: string }, organization: Organization): Organiza
 
 test('[AUD-03] packages from before stay in the chain of their thread, beside packages of version 2', async () => {
   await using before = await startWorld({ profile: QUICK_LOG, evidenceVersion: 1 })
-  const [acme, bolt] = [await before.organization('acme'), await before.organization('bolt')]
+  const [acme, bolt] = await organizations(before, 'acme', 'bolt')
   const old = (await sendPackage(acme, bolt)).metadata
   await using upgraded = await startWorld({ profile: QUICK_LOG, beside: before, evidenceVersion: 2 })
   const { thread_id: threadId } = old

@@ -11,6 +11,7 @@ import {
   assertSuccess,
   draftPackage,
   freshId,
+  organizations,
   sendPackage,
   startWorld,
   submitPackage,
@@ -19,7 +20,7 @@ import {
 
 const world = await startWorld()
 after(() => world[Symbol.asyncDispose]())
-const [seats, cars] = [await world.organization('seats'), await world.organization('cars')]
+const [seats, cars] = await organizations(world, 'seats', 'cars')
 
 const refused: Partial<PolicyReceipt> = {
   checks: POLICY_CHECK_IDS.map((check_id) => ({ check_id, outcome: 'failed' })),

@@ -3,11 +3,11 @@ import { randomBytes } from 'node:crypto'
 import { appendFileSync, cpSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { sendPackage, startWorld } from '@agent-exchange/testkit'
+import { organizations, sendPackage, startWorld } from '@agent-exchange/testkit'
 import { addressOf, openDatabase, type SocketTarget } from '@agent-exchange/database'
 import { startEmbedded } from '@agent-exchange/database/embedded'
-import { testFolder } from '../../../../database/src/embedded/test-folder.fixture.ts'
 import type { MasterKeys } from '@agent-exchange/server/master-key'
+import { testFolder } from '../../../../database/src/embedded/test-folder.fixture.ts'
 import { checkpointFile } from '../transparency-log/checkpoint-file.ts'
 import { publishedStatus, QUICK_LOG } from '../transparency-log/quick-log.fixture.ts'
 import { backUp } from './back-up.ts'
@@ -63,7 +63,7 @@ test('[AUD-01] a backup is proved, and the running log continues it; what is mis
   await using server = await startEmbedded({ dataDirectory: folder.data, log })
   const config = { databaseUrl: addressOf(server.connection), dataDirectory: folder.data, masterKey }
   await using world = await startWorld({ profile: QUICK_LOG, config: { ...config, role: 'all' } })
-  const [seats, cars] = [await world.organization('seats'), await world.organization('cars')]
+  const [seats, cars] = await organizations(world, 'seats', 'cars')
   for (let sent = 0; sent < 3; sent++) await sendPackage(seats, cars)
   await publishedStatus(world)
   await backup('good')

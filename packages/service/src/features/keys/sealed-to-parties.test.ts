@@ -5,6 +5,7 @@ import {
   assertProblem,
   assertSuccess,
   draftPackage,
+  organizations,
   revokeKey,
   secondAgent,
   startWorld,
@@ -14,7 +15,7 @@ import {
 
 const world = await startWorld()
 after(() => world[Symbol.asyncDispose]())
-const [seats, cars] = [await world.organization('seats'), await world.organization('cars')]
+const [seats, cars] = await organizations(world, 'seats', 'cars')
 
 const recipientFirst = (jwe: SealedPackage) => ({ ...jwe, recipients: jwe.recipients.toReversed() })
 

@@ -6,6 +6,7 @@ import {
   assertProblem,
   assertSuccess,
   draftPackage,
+  organizations,
   revokeKey,
   secondAgent,
   sendPackage,
@@ -21,7 +22,7 @@ import {
 
 const world = await startWorld()
 after(() => world[Symbol.asyncDispose]())
-const [seats, cars] = [await world.organization('seats'), await world.organization('cars')]
+const [seats, cars] = await organizations(world, 'seats', 'cars')
 
 const shifted = (seconds: number) => new Date(Date.parse(world.clock.now()) + seconds * 1_000).toISOString()
 const withKey = async (

@@ -26,7 +26,7 @@ async function notification() {
 }
 
 test('[EVT-11] an acknowledgement names its notification; an exact retry returns the original', async () => {
-  const { path, body, notification: told } = await notification()
+  const { path, body, notification: announced } = await notification()
   const first = await cars.post(path, body, { idempotencyKey: 'a' })
   assert.equal(first.status, 200, first.text)
   assert.deepEqual(validatorOf(acknowledgement)(first.body), [])
@@ -37,7 +37,7 @@ test('[EVT-11] an acknowledgement names its notification; an exact retry returns
       first.body['disposition'],
       first.body['last_contiguous_sequence'],
     ],
-    [told.notification_id, told.event_id, 'stored', told.sequence],
+    [announced.notification_id, announced.event_id, 'stored', announced.sequence],
   )
   world.clock.advance(5)
   assert.equal((await cars.post(path, body, { idempotencyKey: 'a' })).text, first.text)
@@ -58,14 +58,14 @@ test('[EVT-11][O-11] the first acknowledgement wins: a later one with another ke
 })
 
 test('[EVT-11] an acknowledgement changes neither the stream nor the package', async () => {
-  const { path, body, notification: told } = await notification()
-  const before = await cars.get(`/v1/packages/${told.package_id}`)
+  const { path, body, notification: announced } = await notification()
+  const before = await cars.get(`/v1/packages/${announced.package_id}`)
   await cars.post(path, body)
-  assert.equal((await cars.get(`/v1/packages/${told.package_id}`)).text, before.text)
+  assert.equal((await cars.get(`/v1/packages/${announced.package_id}`)).text, before.text)
   const { body: page } = await cars.get('/v1/notifications?limit=1000')
   assert.ok(
     (page['items'] as NotificationEnvelope[]).some(
-      ({ notification_id }) => notification_id === told.notification_id,
+      ({ notification_id }) => notification_id === announced.notification_id,
     ),
   )
 })

@@ -103,9 +103,9 @@ test('[EVT-01] a refused request creates no event, and a retry no second one', a
   await sendReceipt(cars, metadata, 'received')
   await sendReceipt(cars, metadata, 'received')
   await sendReceipt(cars, metadata, 'rejected')
-  const told = (await read(cars, '?limit=1000')).items.slice(before)
+  const received = (await read(cars, '?limit=1000')).items.slice(before)
   assert.deepEqual(
-    told.map(({ event_type }) => event_type),
+    received.map(({ event_type }) => event_type),
     ['package.received'],
   )
 })
@@ -144,23 +144,23 @@ test('[O-10] the profile adds events for further states, one per request', async
   const revoked = await sendPackage(from, to)
   await sendRevocation(from, revoked.metadata)
   const { items } = await read(from)
-  const told = items.map(({ event_type, state, package_id }) => [
+  const events = items.map(({ event_type, state, package_id }) => [
     event_type,
     state,
     package_id === opened.metadata.package_id,
   ])
   assert.ok(
-    told.every(([type, state]) => type === `package.${String(state)}`),
-    JSON.stringify(told),
+    events.every(([type, state]) => type === `package.${String(state)}`),
+    JSON.stringify(events),
   )
   assert.deepEqual(
-    told
+    events
       .filter(([, , first]) => first)
       .map(([type]) => type)
       .filter((type) => type !== 'package.encrypted_available'),
     ['package.accepted', 'package.opened', 'package.responded'],
   )
-  assert.ok(told.some(([type]) => type === 'package.revoked'))
+  assert.ok(events.some(([type]) => type === 'package.revoked'))
   assert.deepEqual(
     items.map(({ sequence }) => sequence),
     items.map((_, index) => index + 1),

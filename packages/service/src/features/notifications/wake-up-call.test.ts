@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { sendPackage, startWorld } from '@agent-exchange/testkit'
+import { organizations, sendPackage, startWorld } from '@agent-exchange/testkit'
 import { openDatabase } from '@agent-exchange/database'
 import { DELIVERY_CHANNEL, MAXIMUM_NAMED_ENDPOINTS } from '../../webhooks/queue/delivery-channel.ts'
 
@@ -25,7 +25,7 @@ async function callsSoFar(): Promise<string[]> {
 }
 
 test('[EVT-01] NOTIFY names the endpoints with new deliveries, or none if there are too many', async () => {
-  const [seats, cars] = [await world.organization('seats'), await world.organization('cars')]
+  const [seats, cars] = await organizations(world, 'seats', 'cars')
   await sendPackage(seats, cars)
   assert.deepEqual(await callsSoFar(), [], 'nobody listens')
 

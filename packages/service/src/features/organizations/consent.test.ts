@@ -5,6 +5,7 @@ import {
   assertProblem,
   assertSuccess,
   draftPackage,
+  organizations,
   secondAgent,
   sendPackage,
   sendReceipt,
@@ -42,11 +43,7 @@ async function assertAccepted(from: Organization, to: Organization): Promise<voi
 }
 
 test('[O-50][ERR-03] a blocked sender is refused by every process at once; what was accepted stays, and others pass', async () => {
-  const [to, spam, friend] = [
-    await world.organization('to'),
-    await world.organization('spam'),
-    await world.organization('friend'),
-  ]
+  const [to, spam, friend] = await organizations(world, 'to', 'spam', 'friend')
   await assertAccepted(spam, to)
   const draft = await draftPackage(spam, to)
   await spam.post('/v1/policy-receipts', draft.receipt)
@@ -74,11 +71,7 @@ test('[O-50][ERR-03] a blocked sender is refused by every process at once; what 
 })
 
 test('[O-50][PKG-09] with a list, only listed senders, its own agents and answers to what it sent pass', async () => {
-  const [to, known, stranger] = [
-    await world.organization('to'),
-    await world.organization('known'),
-    await world.organization('stranger'),
-  ]
+  const [to, known, stranger] = await organizations(world, 'to', 'known', 'stranger')
   const set = { accepts_from: 'listed', accept: [known.organizationId] }
   assert.equal((await change(to, set)).body['accepts_from'], 'listed')
   await assertAccepted(known, to)
@@ -101,11 +94,7 @@ test('[O-50] the profile sets what applies to organizations without a choice of 
   await using strict = await startWorld({
     profile: { 'O-50': { accepts_from: 'listed', listed_organizations: 2 } },
   })
-  const [to, from, third] = [
-    await strict.organization('to'),
-    await strict.organization('from'),
-    await strict.organization('third'),
-  ]
+  const [to, from, third] = await organizations(strict, 'to', 'from', 'third')
   const path = `/organizations/${to.organizationId}/consent`
   assertProblem(await submit(from, await draftPackage(from, to)), 'recipient_not_capable', {})
   const opened = await strict.operate('POST', path, { accepts_from: 'anyone' })
@@ -122,11 +111,7 @@ test('[O-50] the profile sets what applies to organizations without a choice of 
 })
 
 test('[O-50] the operator API explains what it refuses, lists both lists by page, and needs the role operator', async () => {
-  const [to, one, two] = [
-    await world.organization('to'),
-    await world.organization('one'),
-    await world.organization('two'),
-  ]
+  const [to, one, two] = await organizations(world, 'to', 'one', 'two')
   for (const [body, pointer] of [
     [{}, ''],
     [{ block: [to.organizationId] }, '/block/0'],

@@ -1,5 +1,5 @@
-import type { JoinedClient } from '@agent-exchange/protocol'
 import { createHash } from 'node:crypto'
+import type { JoinedClient } from '@agent-exchange/protocol'
 import { type Database, inTransaction, type Transaction } from '@agent-exchange/database'
 import type { NewId } from '../../kernel/ids.ts'
 import { Problem } from '../../kernel/problem.ts'

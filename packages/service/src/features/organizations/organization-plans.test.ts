@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { DEFAULT_PROFILE } from '@agent-exchange/protocol'
-import { testDatabase } from '@agent-exchange/testkit'
-import { openDatabase, type Transaction } from '@agent-exchange/database'
+import { openTestDatabase } from '@agent-exchange/testkit'
+import type { Transaction } from '@agent-exchange/database'
 import { readSenderRules } from './consent-store.ts'
 import { planEnd } from './end-plan.ts'
 import { REMOVALS, STEP_ROWS } from './end-removals.ts'
@@ -11,12 +11,9 @@ import { listInvitations } from './invitation-store.ts'
 const ROWS = 20_000
 const NOW = '2026-03-02T08:00:00.000Z'
 
-const database = await testDatabase()
-const db = openDatabase({ target: database.url, maximumConnections: 2, applicationName: 'test' })
-after(async () => {
-  await db.end()
-  await database[Symbol.asyncDispose]()
-})
+const database = await openTestDatabase(2)
+const { db } = database
+after(() => database[Symbol.asyncDispose]())
 
 // Everything belongs to org_big; org_small has one endpoint and nothing else.
 await db.unsafe(`

@@ -6,6 +6,7 @@ import {
   assertProblem,
   assertSuccess,
   draftPackage,
+  organizations,
   sendPackage,
   startWorld,
   submit,
@@ -45,7 +46,7 @@ const NO_RECEIPTS = { quota: 'unused_policy_receipts', maximum: 4 }
 const NO_BYTES = { quota: 'stored_bytes', maximum: STORED_BYTES }
 
 test('[POL-01][O-13][ERR-03] policy receipts without a package have a quota; a package gives its place back', async () => {
-  const [from, to] = [await world.organization('from'), await world.organization('to')]
+  const [from, to] = await organizations(world, 'from', 'to')
   const draft = () => draftPackage(from, to)
   const [first, second, fifth] = [await draft(), await draft(), await draft()]
   for (const each of [first, second, await draft(), await draft()])
@@ -65,7 +66,7 @@ test('[POL-01][O-13][ERR-03] policy receipts without a package have a quota; a p
 })
 
 test('[O-13] of policy receipts that arrive together no more pass than the quota has room for', async () => {
-  const [from, to] = [await world.organization('from'), await world.organization('to')]
+  const [from, to] = await organizations(world, 'from', 'to')
   const drafts = await Promise.all(Array.from({ length: 12 }, () => draftPackage(from, to)))
   const answers = await Promise.all(drafts.map((draft) => postReceipt(from, draft)))
   const accepted = answers.filter(({ status }) => status === 201).length
@@ -74,7 +75,7 @@ test('[O-13] of policy receipts that arrive together no more pass than the quota
 })
 
 test('[PKG-04][O-13][O-18] stored bytes have a quota, charged to the sender; retention gives them back', async () => {
-  const [from, to] = [await world.organization('from'), await world.organization('to')]
+  const [from, to] = await organizations(world, 'from', 'to')
   const large = { plaintext: Buffer.alloc(6_000, 7) }
   await sendPackage(from, to, large)
   await sendPackage(from, to, large)
@@ -97,7 +98,7 @@ test('[PKG-04][O-13][O-18] stored bytes have a quota, charged to the sender; ret
 })
 
 test('[PKG-03][O-13] a ds_x package stores no content, and so counts none', async () => {
-  const [from, to] = [await world.organization('from'), await world.organization('to')]
+  const [from, to] = await organizations(world, 'from', 'to')
   const connectorId = await approveConnector(from)
   await approveConnector(to)
   await sendPackage(from, to, { dsx: { connectorId } })
@@ -107,7 +108,7 @@ test('[PKG-03][O-13] a ds_x package stores no content, and so counts none', asyn
 test('[O-13] what is counted equals what is there, after many packages at once', async () => {
   const wide = await startWorld()
   await using _ = wide
-  const [from, to] = [await wide.organization('from'), await wide.organization('to')]
+  const [from, to] = await organizations(wide, 'from', 'to')
   const drafts = await Promise.all(Array.from({ length: 40 }, () => draftPackage(from, to)))
   await Promise.all(
     drafts.map((draft, index) => (index % 4 ? submit(from, draft) : postReceipt(from, draft))),

@@ -1,5 +1,5 @@
-import { COUNTED, LATENCY_BOUNDS, type Counted, type Timed } from '../../kernel/activity.ts'
 import { secondsAfter } from '@agent-exchange/server/clock'
+import { COUNTED, LATENCY_BOUNDS, type Counted, type Timed } from '../../kernel/activity.ts'
 import type { ActivitySum } from './activity-store.ts'
 
 /** One interval. Latencies are in milliseconds; null where nothing was measured. */

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { testDatabase } from '@agent-exchange/testkit'
+import { openTestDatabase } from '@agent-exchange/testkit'
 import { planOf } from '../../webhooks/queue/statement-plan.fixture.ts'
-import { openDatabase } from '@agent-exchange/database'
 import {
   countEndedBadly,
   listDisabledEndpoints,
@@ -11,12 +10,9 @@ import {
 } from './backlog-queries.ts'
 
 const NOW = '2026-03-02T08:00:00.000Z'
-const database = await testDatabase()
-const db = openDatabase({ target: database.url, maximumConnections: 4, applicationName: 'test' })
-after(async () => {
-  await db.end()
-  await database[Symbol.asyncDispose]()
-})
+const database = await openTestDatabase(4)
+const { db } = database
+after(() => database[Symbol.asyncDispose]())
 await db`insert into organization values ('org_a', 'A', null, 'active', ${NOW}), ('org_s', 'S', null, 'suspended', ${NOW})`
 await db`insert into platform_key values ('key_1', 'webhook', '{}', '\\x00', ${NOW}, ${NOW}, 'active', ${NOW})`
 await db`

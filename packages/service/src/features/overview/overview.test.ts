@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { draftPackage, startWorld, submitPackage } from '@agent-exchange/testkit'
+import { draftPackage, organizations, startWorld, submitPackage } from '@agent-exchange/testkit'
 import { createActivity } from '../../kernel/activity.ts'
 import { countActivity } from '../../kernel/count-activity.ts'
 import { percentile, type ActivityPoint } from './activity-series.ts'
@@ -29,7 +29,7 @@ test('an exchange without trouble is healthy, and every process reports at once'
 })
 
 test('what a process counted is added to that of all when it stops; a retry of a package is not counted again', async () => {
-  const [sender, owner] = [await world.organization('sender'), await world.organization('owner')]
+  const [sender, owner] = await organizations(world, 'sender', 'owner')
   {
     await using replica = await startWorld({ beside: world })
     for (let index = 0; index < 3; index++) {

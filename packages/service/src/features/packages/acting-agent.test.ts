@@ -6,6 +6,7 @@ import {
   boundToAgent,
   brokenLinks,
   draftPackage,
+  organizations,
   receiptBody,
   revocationBody,
   revokeKey,
@@ -18,7 +19,7 @@ import {
 
 const world = await startWorld()
 after(() => world[Symbol.asyncDispose]())
-const [seats, cars] = [await world.organization('seats'), await world.organization('cars')]
+const [seats, cars] = await organizations(world, 'seats', 'cars')
 const [neighbour, boundSeats, boundCars] = [
   await secondAgent(seats),
   await boundToAgent(seats),

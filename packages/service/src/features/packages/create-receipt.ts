@@ -6,8 +6,8 @@ import {
   type ReceiptState,
 } from '@agent-exchange/protocol'
 import type { Transaction } from '@agent-exchange/database'
-import type { AuthorizedCall, BatchMutation, Call } from '../../kernel/call.ts'
 import { secondsAfter } from '@agent-exchange/server/clock'
+import type { AuthorizedCall, BatchMutation, Call } from '../../kernel/call.ts'
 import { Problem, resultOrProblem } from '../../kernel/problem.ts'
 import { agentStatuses } from '../agents/agent-store.ts'
 import { holdKeys, lockNameOf } from '../keys/public-keys.ts'

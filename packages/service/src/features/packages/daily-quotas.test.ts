@@ -5,6 +5,7 @@ import {
   assertSuccess,
   draftPackage,
   movableClock,
+  organizations,
   sendPackage,
   startWorld,
   submit,
@@ -30,7 +31,7 @@ const send = async (from: Organization, to: Organization, threadId?: string) =>
 const reached = (quota: string, maximum: number) => ({ quota, maximum })
 
 test('[O-13] a quota of packages a day is exact over processes and batches, and ends with the UTC day', async () => {
-  const [from, to] = [await world.organization('from'), await world.organization('to')]
+  const [from, to] = await organizations(world, 'from', 'to')
   // It counts from the start of the day, not from when it is set.
   await sendPackage(from, to)
   const shown = await setQuotas(from, { packages_per_day: 5 })
@@ -58,7 +59,7 @@ test('[O-13] a quota of packages a day is exact over processes and batches, and 
 })
 
 test('[O-13] a submission waits for another one of the same sender, and decides on what that one counted', async () => {
-  const [from, to] = [await world.organization('from'), await world.organization('to')]
+  const [from, to] = await organizations(world, 'from', 'to')
   await setQuotas(from, { packages_per_day: 3 })
   await sendPackage(from, to)
   const draft = await draftPackage(from, to)
@@ -76,7 +77,7 @@ test('[O-13] a submission waits for another one of the same sender, and decides 
 })
 
 test('[O-13][PKG-09] threads have their own quota; responses neither count nor are refused', async () => {
-  const [from, to] = [await world.organization('from'), await world.organization('to')]
+  const [from, to] = await organizations(world, 'from', 'to')
   await setQuotas(from, { threads_per_day: 1 })
   const { metadata } = await sendPackage(from, to)
   assertProblem(await send(from, to), 'quota_reached', reached('threads_per_day', 1))
@@ -96,7 +97,7 @@ test('[O-13][PKG-09] threads have their own quota; responses neither count nor a
 test('[O-13] the profile sets quotas for all, and an operator another one for an organization', async () => {
   const clock = movableClock('2026-03-02T08:00:00.000Z')
   await using limited = await startWorld({ clock, profile: { 'O-13': { packages_per_day: 1 } } })
-  const [from, to] = [await limited.organization('from'), await limited.organization('to')]
+  const [from, to] = await organizations(limited, 'from', 'to')
   assertSuccess(await send(from, to), 'createPackageTransfer')
   assertProblem(await send(from, to), 'quota_reached', reached('packages_per_day', 1))
   const path = `/organizations/${from.organizationId}/quotas`

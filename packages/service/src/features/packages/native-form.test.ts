@@ -14,6 +14,7 @@ import {
   assertProblem,
   assertSuccess,
   draftPackage,
+  organizations,
   sendPackage,
   startWorld,
   submit,
@@ -24,7 +25,7 @@ import {
 
 const world = await startWorld()
 after(() => world[Symbol.asyncDispose]())
-const [seats, cars] = [await world.organization('seats'), await world.organization('cars')]
+const [seats, cars] = await organizations(world, 'seats', 'cars')
 
 const HEADER = {
   alg: 'ES256',

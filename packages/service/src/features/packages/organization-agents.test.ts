@@ -7,6 +7,7 @@ import {
   assertSuccess,
   boundToAgent,
   draftPackage,
+  organizations,
   receiptBody,
   revocationBody,
   revokeKey,
@@ -27,7 +28,7 @@ const narrow = await startWorld({
   },
 })
 after(() => Promise.all([world, narrow].map((each) => each[Symbol.asyncDispose]())))
-const [seats, cars] = [await world.organization('seats'), await world.organization('cars')]
+const [seats, cars] = await organizations(world, 'seats', 'cars')
 const [otherSeats, otherCars] = [await secondAgent(seats), await secondAgent(cars)]
 
 const sent = async () => (await sendPackage(seats, cars)).metadata
@@ -130,7 +131,7 @@ test('[ID-05][AUD-01] evidence has the keys of every agent that signed, and mark
 })
 
 test('[PKG-08][PKG-09][PKG-10] a deployment may restrict all of it to the package’s two agents', async () => {
-  const [from, to] = [await narrow.organization('from'), await narrow.organization('to')]
+  const [from, to] = await organizations(narrow, 'from', 'to')
   const [otherFrom, otherTo] = [await secondAgent(from), await secondAgent(to)]
   const { metadata } = await sendPackage(from, to)
   const respond = async (by: Organization, recipient: Organization) =>
@@ -146,7 +147,7 @@ test('[PKG-08][PKG-09][PKG-10] a deployment may restrict all of it to the packag
 test('[PKG-08] a deployment may count "opened" of a colleague as access', async () => {
   const trusting = await startWorld({ profile: { 'O-46': { opened_by: 'organization' } } })
   await using _ = trusting
-  const [from, to] = [await trusting.organization('from'), await trusting.organization('to')]
+  const [from, to] = await organizations(trusting, 'from', 'to')
   const { metadata } = await sendPackage(from, to)
   assertSuccess(await sendReceipt(await secondAgent(to), metadata, 'opened'), 'createPackageReceipt')
   assertProblem(await sendRevocation(from, metadata), 'invalid_state_transition', { state: 'opened' })

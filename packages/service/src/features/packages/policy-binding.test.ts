@@ -6,6 +6,7 @@ import {
   assertSuccess,
   draftPackage,
   freshId,
+  organizations,
   secondAgent,
   sendPackage,
   startWorld,
@@ -16,11 +17,7 @@ import {
 
 const world = await startWorld()
 after(() => world[Symbol.asyncDispose]())
-const [seats, cars, steel] = [
-  await world.organization('seats'),
-  await world.organization('cars'),
-  await world.organization('steel'),
-]
+const [seats, cars, steel] = await organizations(world, 'seats', 'cars', 'steel')
 
 const moment = '2026-03-01T09:30:00.000Z'
 const at = (created_at: string): DraftOptions => ({ metadata: { created_at } })

@@ -14,6 +14,7 @@ import {
   assertSuccess,
   boundToAgent,
   draftPackage,
+  organizations,
   receiptBody,
   secondAgent,
   sendPackage,
@@ -79,12 +80,8 @@ const lenient = await startWorld({
   },
 })
 after(() => Promise.all([strict, lenient].map((world) => world[Symbol.asyncDispose]())))
-const [seats, cars, steel] = [
-  await strict.organization('seats'),
-  await strict.organization('cars'),
-  await strict.organization('steel'),
-]
-const [paint, glass] = [await lenient.organization('paint'), await lenient.organization('glass')]
+const [seats, cars, steel] = await organizations(strict, 'seats', 'cars', 'steel')
+const [paint, glass] = await organizations(lenient, 'paint', 'glass')
 
 /** O-17: sends with the only digest rule of the strict deployment. */
 async function sendStrictly(from: Organization, to: Organization, threadId?: string) {

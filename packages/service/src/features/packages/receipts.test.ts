@@ -7,6 +7,7 @@ import {
   assertSuccess,
   boundToAgent,
   freshId,
+  organizations,
   receiptBody,
   revocationBody,
   secondAgent,
@@ -19,11 +20,7 @@ import {
 
 const world = await startWorld()
 after(() => world[Symbol.asyncDispose]())
-const [seats, cars, steel] = [
-  await world.organization('seats'),
-  await world.organization('cars'),
-  await world.organization('steel'),
-]
+const [seats, cars, steel] = await organizations(world, 'seats', 'cars', 'steel')
 
 const sent = async () => (await sendPackage(seats, cars)).metadata
 const stateOf = async ({ package_id }: PackageMetadata) =>
@@ -113,7 +110,7 @@ test('[PKG-08][PKG-11][AUD-01] a receipt about a revoked package is recorded, da
 test('[PKG-08][O-13] receipts of each state are limited, and many "rejected" do not block "opened"', async () => {
   const small = await startWorld({ profile: { 'O-13': { receipts_per_state: 3 } } })
   await using _ = small
-  const [from, to] = [await small.organization('from'), await small.organization('to')]
+  const [from, to] = await organizations(small, 'from', 'to')
   const { metadata } = await sendPackage(from, to)
   const colleague = await secondAgent(to)
   const flood = async (by: Organization, state: string) =>

@@ -6,6 +6,7 @@ import {
   assertSuccess,
   draftPackage,
   freshId,
+  organizations,
   revokeKey,
   secondAgent,
   startWorld,
@@ -16,11 +17,7 @@ import {
 
 const world = await startWorld()
 after(() => world[Symbol.asyncDispose]())
-const [seats, cars, steel] = [
-  await world.organization('seats'),
-  await world.organization('cars'),
-  await world.organization('steel'),
-]
+const [seats, cars, steel] = await organizations(world, 'seats', 'cars', 'steel')
 
 async function answerTo(to: Organization, options?: DraftOptions) {
   return submit(seats, await draftPackage(seats, to, options))

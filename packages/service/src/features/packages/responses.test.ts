@@ -7,6 +7,7 @@ import {
   boundToAgent,
   draftPackage,
   freshId,
+  organizations,
   secondAgent,
   sendPackage,
   sendReceipt,
@@ -20,11 +21,7 @@ import {
 
 const world = await startWorld()
 after(() => world[Symbol.asyncDispose]())
-const [seats, cars, steel] = [
-  await world.organization('seats'),
-  await world.organization('cars'),
-  await world.organization('steel'),
-]
+const [seats, cars, steel] = await organizations(world, 'seats', 'cars', 'steel')
 
 const sent = async () => (await sendPackage(seats, cars)).metadata
 const stateOf = async ({ package_id }: PackageMetadata) =>

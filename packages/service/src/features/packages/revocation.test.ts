@@ -7,6 +7,7 @@ import {
   assertSuccess,
   boundToAgent,
   freshId,
+  organizations,
   revocationBody,
   secondAgent,
   sendPackage,
@@ -17,11 +18,7 @@ import {
 
 const world = await startWorld()
 after(() => world[Symbol.asyncDispose]())
-const [seats, cars, steel] = [
-  await world.organization('seats'),
-  await world.organization('cars'),
-  await world.organization('steel'),
-]
+const [seats, cars, steel] = await organizations(world, 'seats', 'cars', 'steel')
 
 const sent = async () => (await sendPackage(seats, cars)).metadata
 const fetchContent = ({ package_id }: PackageMetadata, by = cars) => by.get(`/content/packages/${package_id}`)

@@ -7,6 +7,7 @@ import {
   assertProblem,
   assertSuccess,
   draftPackage,
+  organizations,
   sendPackage,
   sendReceipt,
   sendRevocation,
@@ -18,11 +19,7 @@ import {
 
 const world = await startWorld()
 after(() => world[Symbol.asyncDispose]())
-const [seats, cars, plain] = [
-  await world.organization('seats'),
-  await world.organization('cars'),
-  await world.organization('plain'),
-]
+const [seats, cars, plain] = await organizations(world, 'seats', 'cars', 'plain')
 const connectorId = await approveConnector(seats)
 const theirs = await approveConnector(cars)
 const dsx = { connectorId }

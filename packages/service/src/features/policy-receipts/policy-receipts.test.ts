@@ -9,6 +9,7 @@ import {
   boundToAgent,
   draftPackage,
   freshId,
+  organizations,
   secondAgent,
   startWorld,
   submitPackage,
@@ -17,11 +18,7 @@ import {
 
 const world = await startWorld()
 after(() => world[Symbol.asyncDispose]())
-const [seats, cars, steel] = [
-  await world.organization('seats'),
-  await world.organization('cars'),
-  await world.organization('steel'),
-]
+const [seats, cars, steel] = await organizations(world, 'seats', 'cars', 'steel')
 
 const PATH = '/v1/policy-receipts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { createProfile } from '@agent-exchange/protocol'
-import { sendPackage, startWorld } from '@agent-exchange/testkit'
+import { organizations, sendPackage, startWorld } from '@agent-exchange/testkit'
 import { inTransaction, openDatabase } from '@agent-exchange/database'
 import { raiseAlert } from '../alerts/alert-store.ts'
 import { removeExpired } from './retention.ts'
@@ -18,7 +18,7 @@ assert.ok(created.ok)
 const DAY = 86_400
 const clean = () => removeExpired(db, created.profile, world.clock.now())
 const { sql } = world
-const [sender, owner] = [await world.organization('sender'), await world.organization('owner')]
+const [sender, owner] = await organizations(world, 'sender', 'owner')
 const endpoint = await owner.post('/v1/webhook-endpoints', {
   url: 'https://receiver.example/',
   event_types: [],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { createProfile } from '@agent-exchange/protocol'
-import { assertProblem, sendPackage, startWorld } from '@agent-exchange/testkit'
+import { assertProblem, organizations, sendPackage, startWorld } from '@agent-exchange/testkit'
 import { openDatabase } from '@agent-exchange/database'
 import { secondsAfter } from '@agent-exchange/server/clock'
 import { startOfIds } from '../../kernel/ids.ts'
@@ -31,7 +31,7 @@ assert.ok(created.ok)
 const { profile } = created
 const { sql, clock } = world
 const DAY = 86_400
-const [sender, owner] = [await world.organization('sender'), await world.organization('owner')]
+const [sender, owner] = await organizations(world, 'sender', 'owner')
 const endpoint = await owner.post('/v1/webhook-endpoints', {
   url: 'https://receiver.example/',
   event_types: [],

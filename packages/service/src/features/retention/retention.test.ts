@@ -39,7 +39,7 @@ async function sequences(reader: Organization, query = ''): Promise<number[]> {
   return (body['items'] as NotificationEnvelope[]).map(({ sequence }) => sequence)
 }
 
-test('[EVT-10][O-18] what is too old leaves the stream from its old end; a cursor before it is told so', async () => {
+test('[EVT-10][O-18] what is too old leaves the stream from its old end; a cursor before it gets a problem', async () => {
   const [from, to] = await Promise.all([world.organization('from'), world.organization('to')])
   for (let index = 0; index < 2; index++) await sendPackage(from, to)
   const early = String((await to.get('/v1/notifications?limit=1')).body['next_cursor'])
@@ -63,7 +63,7 @@ test('[EVT-10][O-18] what is too old leaves the stream from its old end; a curso
   assert.deepEqual(await sequences(to, `?after=${String(empty.body['next_cursor'])}`), [4])
 })
 
-test('[EVT-10] a reader whom retention overtakes gets what it asked for or is told, and skips nothing in silence', async () => {
+test('[EVT-10] a reader whom retention overtakes gets what it asked for or a problem, and skips nothing silently', async () => {
   const [from, to] = await Promise.all([world.organization('from'), world.organization('to')])
   for (let index = 0; index < 2; index++) await sendPackage(from, to)
   world.clock.advance(100 * DAY)

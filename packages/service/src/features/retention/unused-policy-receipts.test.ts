@@ -6,6 +6,7 @@ import {
   assertSuccess,
   draftPackage,
   freshId,
+  organizations,
   sendPackage,
   sendReceipt,
   startWorld,
@@ -23,7 +24,7 @@ after(async () => {
   await db.end()
   await world[Symbol.asyncDispose]()
 })
-const [seats, cars] = [await world.organization('seats'), await world.organization('cars')]
+const [seats, cars] = await organizations(world, 'seats', 'cars')
 const DAY = 86_400
 
 function profileWith(days: number) {

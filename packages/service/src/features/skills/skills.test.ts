@@ -9,8 +9,8 @@ import {
   type Failure,
   type SkillManifest,
 } from '@agent-exchange/protocol'
-import { testDatabase, untilBlocked } from '@agent-exchange/testkit'
-import { inTransaction, openDatabase } from '@agent-exchange/database'
+import { draftSkillManifest, openTestDatabase, untilBlocked } from '@agent-exchange/testkit'
+import { inTransaction } from '@agent-exchange/database'
 import type { QueryOf } from '../../kernel/call.ts'
 import { handMadeCall, handMadeContext } from '../../kernel/hand-made-call.fixture.ts'
 import { Problem } from '../../kernel/problem.ts'
@@ -19,12 +19,9 @@ import { listSkillReleases } from './list-releases.ts'
 import { MAXIMUM_ARTIFACT_BYTES, publishRelease, signRelease } from './publish-release.ts'
 import { createArtifactReader } from './artifact-reader.ts'
 
-const database = await testDatabase()
-const db = openDatabase({ target: database.url, maximumConnections: 8, applicationName: 'test' })
-after(async () => {
-  await db.end()
-  await database[Symbol.asyncDispose]()
-})
+const database = await openTestDatabase()
+const { db } = database
+after(() => database[Symbol.asyncDispose]())
 
 const { publicKey, privateKey } = await generateKeyPair('signing')
 const context = handMadeContext({
@@ -35,35 +32,21 @@ const context = handMadeContext({
 const now = '2026-03-02T08:00:00.000Z'
 const artifacts = createArtifactReader(db, 1_048_576)
 
-function manifest(changes: Partial<SkillManifest> = {}): SkillManifest {
-  return {
-    skill_id: 'skill_align',
-    version: '1.0.0',
-    release_channel: 'preview',
-    protocol_range: 'svc/1.0',
-    schema_refs: ['https://schemas.example/reasoning_package.schema.json'],
-    update_policy: {
-      classification: 'initial',
-      supersedes: null,
-      download_policy: 'automatic_allowed',
-      activation_policy: 'operator_approval_required',
-      minimum_supported_version: '1.0.0',
-    },
-    ...changes,
-  }
-}
-
 /** Inserts a release without validation, like those of earlier versions. */
 async function publishUnchecked(changes: Partial<SkillManifest>) {
-  const release = await signRelease(manifest({ ...changes, protocol_range: 'svc/1.0' }), Buffer.from('a'), {
-    context,
-    now,
-  })
+  const release = await signRelease(
+    draftSkillManifest({ ...changes, protocol_range: 'svc/1.0' }),
+    Buffer.from('a'),
+    {
+      context,
+      now,
+    },
+  )
   await inTransaction(db, (tx) => publishRelease(tx, { ...release, ...changes }, Buffer.from('a')))
 }
 
 async function publish(changes: Partial<SkillManifest> = {}, artifact: Uint8Array = Buffer.from('artifact')) {
-  const release = await signRelease(manifest(changes), artifact, { context, now })
+  const release = await signRelease(draftSkillManifest(changes), artifact, { context, now })
   await inTransaction(db, (tx) => publishRelease(tx, release, artifact))
   return release
 }
@@ -191,7 +174,10 @@ test('[API-06] an altered cursor, one of another filter and a limit above the ma
 
 test('[API-06] releases become visible in order of position, so that a cursor misses none', async () => {
   await db`truncate skill_release`
-  const slow = await signRelease(manifest({ skill_id: 'skill_slow' }), Buffer.from('a'), { context, now })
+  const slow = await signRelease(draftSkillManifest({ skill_id: 'skill_slow' }), Buffer.from('a'), {
+    context,
+    now,
+  })
   let quick: Promise<unknown> = Promise.resolve()
   await inTransaction(db, async (tx) => {
     await publishRelease(tx, slow, Buffer.from('a'))

@@ -1,6 +1,6 @@
 import { PROTOCOL_VERSION, type TransportMode } from '@agent-exchange/protocol'
-import { columnsOf } from '../../kernel/row-columns.ts'
 import { column, copyTarget, type Queries, type Transaction } from '@agent-exchange/database'
+import { columnsOf } from '../../kernel/row-columns.ts'
 import type { ThreadEnd } from '../audit/chain.ts'
 
 /** The owner of the table thread. */

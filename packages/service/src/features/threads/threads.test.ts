@@ -6,6 +6,7 @@ import {
   assertSuccess,
   draftPackage,
   freshId,
+  organizations,
   sendPackage,
   sendReceipt,
   startWorld,
@@ -15,12 +16,7 @@ import {
 
 const world = await startWorld()
 after(() => world[Symbol.asyncDispose]())
-const [seats, cars, steel, stranger] = [
-  await world.organization('seats'),
-  await world.organization('cars'),
-  await world.organization('steel'),
-  await world.organization('stranger'),
-]
+const [seats, cars, steel, stranger] = await organizations(world, 'seats', 'cars', 'steel', 'stranger')
 
 async function threadOf(by: Organization, threadId: string, query = '') {
   const answer = await by.get(`/v1/threads/${threadId}${query}`)

@@ -31,10 +31,10 @@ type AttemptOfPackage = AttemptRow & { readonly delivery_id: string }
 
 /** A delivery that the first attempt brought over needs no step of its own: that of its notification says so. */
 export async function attemptSteps(db: Queries, deliveries: readonly DeliveryOfPackage[]): Promise<Step[]> {
-  const told = deliveries.filter(
+  const shown = deliveries.filter(
     ({ state, attempt, replay_of }) => state !== 'delivered' || attempt > 1 || replay_of !== null,
   )
-  const byId = new Map(told.map((delivery) => [delivery.delivery_id, delivery]))
+  const byId = new Map(shown.map((delivery) => [delivery.delivery_id, delivery]))
   const attempts = await db.byIndex<AttemptOfPackage[]>`
     select delivery_id, attempt, started_at, outcome, details
     from unnest(${[...byId.keys()]}::text[]) as wanted (delivery_id) join delivery_attempt using (delivery_id)`

@@ -10,7 +10,14 @@ import {
   verifyInclusion,
 } from '@agent-exchange/log'
 import type { EvidenceEntry, PolicyReceipt } from '@agent-exchange/protocol'
-import { sendPackage, sendReceipt, startWorld, type Organization, type World } from '@agent-exchange/testkit'
+import {
+  organizations,
+  sendPackage,
+  sendReceipt,
+  startWorld,
+  type Organization,
+  type World,
+} from '@agent-exchange/testkit'
 
 const profile = {
   'O-07': { transparency_checkpoint_milliseconds: 100, transparency_sequence_milliseconds: 20 },
@@ -50,7 +57,7 @@ async function proved(by: Organization, path: string, member: string): Promise<P
 
 test('[AUD-01] records from before the log become its first leaves, key events before them', async () => {
   await using world = await startWorld({ profile, evidenceVersion: 1 })
-  const [seats, cars] = [await world.organization('seats'), await world.organization('cars')]
+  const [seats, cars] = await organizations(world, 'seats', 'cars')
   const { metadata } = await sendPackage(seats, cars)
   await forgetLog(world)
   // The next record of an old package finds the signature in the policy receipt.

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { assertProblem, sendPackage, startWorld } from '@agent-exchange/testkit'
+import { assertProblem, organizations, sendPackage, startWorld } from '@agent-exchange/testkit'
 import { openDatabase } from '@agent-exchange/database'
+import { DEFAULT_PROFILE } from '@agent-exchange/protocol'
 import { alertAboutLog } from './log-alerts.ts'
 import { provedItems, publishedStatus, QUICK_LOG } from './quick-log.fixture.ts'
-import { DEFAULT_PROFILE } from '@agent-exchange/protocol'
 
 const world = await startWorld({ profile: QUICK_LOG, config: { role: 'all' } })
 after(() => world[Symbol.asyncDispose]())
@@ -12,7 +12,7 @@ const db = openDatabase({ target: world.databaseUrl, maximumConnections: 1, appl
 after(() => db.end())
 
 test('[AUD-01][O-19] a damaged tile is a problem with an alert, and proofs return once it is restored', async () => {
-  const [seats, cars] = [await world.organization('seats'), await world.organization('cars')]
+  const [seats, cars] = await organizations(world, 'seats', 'cars')
   const { metadata } = await sendPackage(seats, cars)
   const path = `/log/records?package_id=${metadata.package_id}`
   await provedItems(seats, path, 'records')

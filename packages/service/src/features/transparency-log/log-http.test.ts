@@ -29,6 +29,7 @@ import {
 import {
   addKey,
   assertProblem,
+  organizations,
   sendPackage,
   sendReceipt,
   startWorld,
@@ -40,11 +41,7 @@ const profile = {
 }
 const world = await startWorld({ profile, config: { role: 'all' } })
 after(() => world[Symbol.asyncDispose]())
-const [seats, cars, steel] = [
-  await world.organization('seats'),
-  await world.organization('cars'),
-  await world.organization('steel'),
-]
+const [seats, cars, steel] = await organizations(world, 'seats', 'cars', 'steel')
 
 interface LogRecord {
   readonly package_id: string

@@ -9,12 +9,12 @@ import {
   parseVerifierKey,
   verifyInclusion,
 } from '@agent-exchange/log'
-import { sendPackage, startWorld } from '@agent-exchange/testkit'
+import { organizations, sendPackage, startWorld } from '@agent-exchange/testkit'
 import { provedItems, publishedStatus, QUICK_LOG } from './quick-log.fixture.ts'
 
 const world = await startWorld({ profile: QUICK_LOG, config: { role: 'all' } })
 after(() => world[Symbol.asyncDispose]())
-const [seats, cars] = [await world.organization('seats'), await world.organization('cars')]
+const [seats, cars] = await organizations(world, 'seats', 'cars')
 const keyTexts = async () => (await seats.get('/log/key')).body['verifier_keys'] as string[]
 const isLarger = (size: unknown) => (status: Record<string, unknown>) => Number(status['size']) > Number(size)
 

@@ -2,17 +2,13 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { decodeBundle, chainRecordLabel, chainRecordLeaf, tilePath } from '@agent-exchange/log'
 import type { PolicyReceipt } from '@agent-exchange/protocol'
-import { assertProblem, sendPackage, sendReceipt, startWorld } from '@agent-exchange/testkit'
+import { assertProblem, organizations, sendPackage, sendReceipt, startWorld } from '@agent-exchange/testkit'
 import { toLogBatch } from '../../kernel/log-batch.ts'
 import { provedItems, publishedStatus, QUICK_LOG } from './quick-log.fixture.ts'
 
 const world = await startWorld({ profile: QUICK_LOG, config: { role: 'all' } })
 after(() => world[Symbol.asyncDispose]())
-const [seats, cars, outsider] = [
-  await world.organization('seats'),
-  await world.organization('cars'),
-  await world.organization('outsider'),
-]
+const [seats, cars, outsider] = await organizations(world, 'seats', 'cars', 'outsider')
 const { metadata } = await sendPackage(seats, cars)
 await sendReceipt(cars, metadata, 'received')
 await sendReceipt(cars, metadata, 'opened')

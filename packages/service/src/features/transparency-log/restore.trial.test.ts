@@ -19,6 +19,7 @@ import {
   type TileName,
 } from '@agent-exchange/log'
 import {
+  organizations,
   sendPackage,
   startWorld,
   testDatabase,
@@ -44,7 +45,7 @@ const start = (databaseUrl: string, role: 'all' | 'api') =>
   startWorld({ profile: QUICK_LOG, config: { role, databaseUrl, dataDirectory: data, masterKey } })
 
 async function exchanged(world: World): Promise<Organization> {
-  const [seats, cars] = [await world.organization('seats'), await world.organization('cars')]
+  const [seats, cars] = await organizations(world, 'seats', 'cars')
   await sendPackage(seats, cars)
   return seats
 }

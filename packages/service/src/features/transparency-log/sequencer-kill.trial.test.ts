@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { parseCheckpoint, parseNote, parseWitnessRequest } from '@agent-exchange/log'
-import { sendPackage, startWorld, type World } from '@agent-exchange/testkit'
+import { organizations, sendPackage, startWorld, type World } from '@agent-exchange/testkit'
 import { checkpointFile } from './checkpoint-file.ts'
 import { publishedStatus, QUICK_LOG } from './quick-log.fixture.ts'
 
@@ -52,7 +52,7 @@ for (const [step, signed] of [
   test(`[AUD-01] kill -9 ${step}: the same tree is signed afterwards, and no leaf is lost`, async () => {
     const data = join(folder, step.replaceAll(' ', '-'))
     await using first = await startWorld({ profile: QUICK_LOG })
-    const [seats, cars] = [await first.organization('seats'), await first.organization('cars')]
+    const [seats, cars] = await organizations(first, 'seats', 'cars')
     await Promise.all(Array.from({ length: 20 }, () => sendPackage(seats, cars)))
     await sequenceUntilKilled(first, data, step)
 

@@ -3,7 +3,14 @@ import { randomBytes, randomInt } from 'node:crypto'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { edgeRoot, EMPTY_EDGE, openCheckpoint, parseVerifierKey, type VerifierKey } from '@agent-exchange/log'
-import { sendPackage, startWorld, until, type Organization, type World } from '@agent-exchange/testkit'
+import {
+  organizations,
+  sendPackage,
+  startWorld,
+  until,
+  type Organization,
+  type World,
+} from '@agent-exchange/testkit'
 import { openDatabase } from '@agent-exchange/database'
 import { numberOf } from '../../kernel/named-locks.ts'
 import { appendPending } from './append-to-tree.ts'
@@ -26,7 +33,7 @@ const published = (world: World) =>
 test('two processes write one tree: every leaf is in it once', async () => {
   await using first = await startWorld({ profile, config: { role: 'all' } })
   await using second = await startWorld({ profile, config: { role: 'all' }, beside: first })
-  const [seats, cars] = [await first.organization('seats'), await first.organization('cars')]
+  const [seats, cars] = await organizations(first, 'seats', 'cars')
   await Promise.all(Array.from({ length: 40 }, () => sendPackage(seats, cars)))
   const status = await published(second)
   assert.equal(status['state'], 'running')
@@ -89,7 +96,7 @@ test('an append does not wait for the disk, and a checkpoint confirms the tree b
 test('a process whose lock is lost stops, another one goes on, and no leaf is lost or doubled', async () => {
   await using first = await startWorld({ profile, config: { role: 'all' } })
   await using second = await startWorld({ profile, config: { role: 'all' }, beside: first })
-  const [seats, cars] = [await first.organization('seats'), await first.organization('cars')]
+  const [seats, cars] = await organizations(first, 'seats', 'cars')
   const holders = new Set<unknown>()
   // Either process may take a lock that is free, so it may stay with one for a few rounds. Both try every 500 ms; pauses
   // of random length keep the rounds out of step with that.

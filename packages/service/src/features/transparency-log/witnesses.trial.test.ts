@@ -15,7 +15,7 @@ import {
   verifyConsistency,
   type PolicyWitness,
 } from '@agent-exchange/log'
-import { sendPackage, startWorld } from '@agent-exchange/testkit'
+import { organizations, sendPackage, startWorld } from '@agent-exchange/testkit'
 import { publishedStatus, QUICK_LOG, statusWhen } from './quick-log.fixture.ts'
 
 /** C2SP tlog-witness, with its memory open to the test. */
@@ -64,7 +64,7 @@ test('a witness cosigns, also one that knows another size; one that is ahead sto
   await using started = await startWitness()
   const { witness, memory } = started
   await using world = await startWorld({ profile: QUICK_LOG, config: { role: 'all', witnesses: [witness] } })
-  const [seats, cars] = [await world.organization('seats'), await world.organization('cars')]
+  const [seats, cars] = await organizations(world, 'seats', 'cars')
   await sendPackage(seats, cars)
   const { size } = await publishedStatus(world)
   const keys = (await seats.get('/log/key')).body as { verifier_keys: string[]; witnesses: string[] }
@@ -104,7 +104,7 @@ for (const [name, change, reason] of [
       profile: QUICK_LOG,
       config: { role: 'all', witnesses: [witness] },
     })
-    const [seats, cars] = [await world.organization('seats'), await world.organization('cars')]
+    const [seats, cars] = await organizations(world, 'seats', 'cars')
     const { size } = await publishedStatus(world)
     const { root } = memory
     change(memory)
@@ -124,7 +124,7 @@ test('[AUD-03] an error page in place of an answer does not stop the log', async
   await using started = await startWitness()
   const { witness, memory } = started
   await using world = await startWorld({ profile: QUICK_LOG, config: { role: 'all', witnesses: [witness] } })
-  const [seats, cars] = [await world.organization('seats'), await world.organization('cars')]
+  const [seats, cars] = await organizations(world, 'seats', 'cars')
   let { size } = await publishedStatus(world)
   for (const instead of [
     { status: 422, body: '' },
@@ -157,7 +157,7 @@ test('an unreachable witness keeps nothing back: the checkpoint is published wit
   const { witness, memory } = started
   memory.instead = { status: 503, body: '' }
   await using world = await startWorld({ profile: QUICK_LOG, config: { role: 'all', witnesses: [witness] } })
-  const [seats, cars] = [await world.organization('seats'), await world.organization('cars')]
+  const [seats, cars] = await organizations(world, 'seats', 'cars')
   await sendPackage(seats, cars)
   const { witnesses } = (await publishedStatus(world)) as { witnesses: { outcome: string }[] }
   assert.deepEqual(

@@ -1,6 +1,7 @@
 import { agentId as agentForm, organizationId as organizationForm } from '@agent-exchange/protocol'
 import { Type } from 'typebox'
 import type { Transaction } from '@agent-exchange/database'
+import { DAY_SECONDS } from '@agent-exchange/server/clock'
 import { createInvitation } from '../../features/organizations/create-invitation.ts'
 import {
   findInvitation,
@@ -10,7 +11,6 @@ import {
   type InvitationRow,
 } from '../../features/organizations/invitation-store.ts'
 import { lockOrganization } from '../../features/organizations/organization-store.ts'
-import { DAY_SECONDS } from '@agent-exchange/server/clock'
 import { Problem } from '../../kernel/problem.ts'
 import { filter, listPage, pageFields } from '../listing.ts'
 import { change, input, optionalReason, read, reason, type Route } from '../route.ts'

@@ -1,5 +1,5 @@
-import { endSession, findSessionById, listSessions } from '../../features/operators/operator-session-store.ts'
 import { secondsAfter } from '@agent-exchange/server/clock'
+import { endSession, findSessionById, listSessions } from '../../features/operators/operator-session-store.ts'
 import { Problem } from '../../kernel/problem.ts'
 import { listPage, page } from '../listing.ts'
 import { change, input, read, reason, type Route } from '../route.ts'

@@ -1,20 +1,16 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { DEFAULT_PROFILE } from '@agent-exchange/protocol'
-import { testDatabase } from '@agent-exchange/testkit'
-import { openDatabase } from '@agent-exchange/database'
+import { openTestDatabase } from '@agent-exchange/testkit'
 import { recordAttempts } from './attempt-record.ts'
 import type { FinishedAttempt } from './finished-attempt.ts'
 import { claimDeliveries } from './claim-deliveries.ts'
 import type { Verdict } from '../worker/classify-attempt.ts'
 
 const NOW = '2026-03-02T08:00:00.000Z'
-const database = await testDatabase()
-const db = openDatabase({ target: database.url, maximumConnections: 2, applicationName: 'test' })
-after(async () => {
-  await db.end()
-  await database[Symbol.asyncDispose]()
-})
+const database = await openTestDatabase(2)
+const { db } = database
+after(() => database[Symbol.asyncDispose]())
 await db`insert into organization values ('org_a', 'A', null, 'active', ${NOW})`
 await db`insert into platform_key values ('key_1', 'webhook', '{}', '\\x00', ${NOW}, ${NOW}, 'active', ${NOW})`
 await db`

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import { columnsOf } from '../../kernel/row-columns.ts'
 import { MAXIMUM_DELIVERY_ATTEMPTS } from '@agent-exchange/protocol'
 import { fragment, type Queries, type Transaction } from '@agent-exchange/database'
+import { columnsOf } from '../../kernel/row-columns.ts'
 import { raiseAlerts, type NewAlert } from '../../features/alerts/alert-store.ts'
 import { disableEndpoint, markAnswered, saveHealth } from '../endpoints/endpoint-store.ts'
 import { GONE_REASON, lockHealth } from '../endpoints/endpoint-queries.ts'

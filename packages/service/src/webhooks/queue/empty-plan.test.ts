@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { DEFAULT_PROFILE } from '@agent-exchange/protocol'
-import { testDatabase } from '@agent-exchange/testkit'
-import { openDatabase, type Queries, type Transaction } from '@agent-exchange/database'
+import { openTestDatabase } from '@agent-exchange/testkit'
+import type { Queries, Transaction } from '@agent-exchange/database'
 import { recordAttempts } from './attempt-record.ts'
 import { takeClaims } from './claim-store.ts'
 import { beginClaim } from './claim-store.ts'
@@ -13,12 +13,9 @@ import { planOf } from './statement-plan.fixture.ts'
 
 const NOW = '2026-03-02T08:00:00.000Z'
 
-const database = await testDatabase()
-const db = openDatabase({ target: database.url, maximumConnections: 2, applicationName: 'test' })
-after(async () => {
-  await db.end()
-  await database[Symbol.asyncDispose]()
-})
+const database = await openTestDatabase(2)
+const { db } = database
+after(() => database[Symbol.asyncDispose]())
 
 const attempted = {
   deliveryId: 'dlv_1',

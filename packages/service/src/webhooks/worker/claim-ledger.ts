@@ -1,4 +1,4 @@
-import { CLAIM_REMOVAL_BATCH_SIZE } from './webhook-limits.ts'
+import { RESULT_BATCH_SIZE } from './webhook-limits.ts'
 
 /** Tracks which of this worker's claims still have unfinished deliveries and which can be removed. */
 export function createClaimLedger() {
@@ -24,7 +24,7 @@ export function createClaimLedger() {
     settled: (claimId: number) => settle(claimId, true),
     /** One of its deliveries cannot be recorded. */
     dropped: (claimId: number) => settle(claimId, false),
-    takeFinished: () => finished.splice(0, CLAIM_REMOVAL_BATCH_SIZE),
+    takeFinished: () => finished.splice(0, RESULT_BATCH_SIZE),
     returnFinished: (claimIds: readonly number[]) => void finished.push(...claimIds),
   }
 }

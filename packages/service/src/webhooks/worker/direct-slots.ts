@@ -1,7 +1,7 @@
 import type { DirectClaims, DirectDelivery } from '../../kernel/direct-claims.ts'
 import { createHealthyEndpoints } from './healthy-endpoints.ts'
 import type { ClaimRequest, Lanes } from './lanes.ts'
-import { MAXIMUM_DIRECT_ENDPOINTS } from './webhook-limits.ts'
+import { MAXIMUM_RAMP } from './webhook-limits.ts'
 
 interface DirectSlotsSettings {
   readonly worker: string
@@ -32,7 +32,7 @@ export function createDirectSlots(settings: DirectSlotsSettings) {
     let seen = 0
     for (const [organizationId, count] of notifications)
       for (const endpointId of healthy.of(organizationId)) {
-        if (++seen > MAXIMUM_DIRECT_ENDPOINTS) return
+        if (++seen > MAXIMUM_RAMP) return
         yield { endpointId, organizationId, count }
       }
   }

@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import { type Database, loggableError } from '@agent-exchange/database'
 import { type Clock, secondsAfter } from '@agent-exchange/server/clock'
+import { withinTime } from '@agent-exchange/server/within-time'
 import type { NewId } from '../../kernel/ids.ts'
 import type { WebhookKeys } from '../../platform-keys/webhook-keys.ts'
 import { attemptDelivery, type AttemptTools } from './attempt.ts'
@@ -20,8 +21,8 @@ import { createLanes } from './lanes.ts'
 import {
   DRAIN_MS,
   MAXIMUM_UNRECORDED,
-  OWN_CLAIMS_CHECK_MS,
   RECORDING_STOP_MS,
+  REREAD_MS,
   SWEEP_MS,
   TICK_MS,
   SIGNING_RETRY_SECONDS,
@@ -38,7 +39,6 @@ import { watchWorkers } from './watch-workers.ts'
 import { holdWorkerName } from '../../kernel/worker-lock.ts'
 import type { Tracing } from '../../kernel/tracing.ts'
 import { tracedAttempt } from './traced-attempt.ts'
-import { withinTime } from '@agent-exchange/server/within-time'
 
 export interface DeliverySettings {
   readonly db: Database
@@ -176,7 +176,7 @@ export function startDelivery(settings: DeliverySettings): DirectClaims & AsyncD
   const checkingOwnClaims = setInterval(() => {
     claimer.doubt()
     pump()
-  }, OWN_CLAIMS_CHECK_MS)
+  }, REREAD_MS)
 
   function tick(): void {
     const due = lanes.wakeDue(Date.parse(clock.now()))

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { LOAD_SAMPLE_MS } from './webhook-limits.ts'
-import { watchEventLoopLoad } from './event-loop-load.ts'
+import { LOAD_SAMPLE_MS, watchEventLoopLoad } from './event-loop-load.ts'
 
 test('a saturated event loop counts as busy, an idle one does not', async () => {
   const isBusy = watchEventLoopLoad()

@@ -1,5 +1,8 @@
 import { eventLoopUtilization } from 'node:perf_hooks'
-import { BUSY_UTILIZATION, LOAD_SAMPLE_MS } from './webhook-limits.ts'
+
+const BUSY_UTILIZATION = 0.9
+/** The shortest interval to measure utilization over: shorter ones are noise. */
+export const LOAD_SAMPLE_MS = 40
 
 /** Tells whether the event loop is saturated. Slow responses may then be the fault of this process. */
 export function watchEventLoopLoad(): () => boolean {

@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache'
 import type { buildConnector } from 'undici'
 import { ConnectionFailure, describeError, errorClassOf } from './connection-failure.ts'
 import { createNameResolver, type Resolve } from './resolve-name.ts'
-import { CONNECT_TIMEOUT_MS, MAXIMUM_ADDRESSES_TRIED, MAXIMUM_TLS_SESSIONS } from './webhook-limits.ts'
+import { CONNECT_TIMEOUT_MS, MAXIMUM_ADDRESSES_TRIED, MAXIMUM_CACHED } from './webhook-limits.ts'
 
 export interface ConnectorSettings {
   /** Additional certificate authorities, PEM. A function is asked before each connection. */
@@ -26,8 +26,9 @@ function trustIn(ca: string | undefined) {
     minVersion: 'TLSv1.2',
     ...(ca !== undefined && { ca: [...rootCertificates, ca] }),
   })
+  // Resumption costs a fraction of a full handshake.
   // A session is resumed without a certificate, so it must not outlive the authorities that it was verified by.
-  return { ca, secureContext, sessions: new LRUCache<string, Buffer>({ max: MAXIMUM_TLS_SESSIONS }) }
+  return { ca, secureContext, sessions: new LRUCache<string, Buffer>({ max: MAXIMUM_CACHED }) }
 }
 
 /**

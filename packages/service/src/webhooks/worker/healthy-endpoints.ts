@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache'
-import { MAXIMUM_HEALTHY_ENDPOINTS } from './webhook-limits.ts'
+import { MAXIMUM_CACHED } from './webhook-limits.ts'
 
 /** The endpoints whose last request from this process succeeded, by organization. */
 export function createHealthyEndpoints() {
   const byOrganization = new Map<string, Set<string>>()
   const owners = new LRUCache<string, string>({
-    max: MAXIMUM_HEALTHY_ENDPOINTS,
+    max: MAXIMUM_CACHED,
     dispose(organizationId, endpointId) {
       const own = byOrganization.get(organizationId)
       own?.delete(endpointId)

@@ -6,8 +6,7 @@ import {
   MAXIMUM_LANES,
   MAXIMUM_FAILING_IN_FLIGHT,
   MAXIMUM_RAMP,
-  FAILING_WINDOW,
-  MAXIMUM_REMEMBERED_WINDOWS,
+  MAXIMUM_CACHED,
   WINDOW_MEMORY_MS,
 } from './webhook-limits.ts'
 
@@ -45,7 +44,7 @@ export function createLanes() {
   const scheduled = new Set<Lane>()
   const byOrganization = new Map<string, number>()
   /** Windows of idle lanes: at a low rate an endpoint is idle after each delivery. */
-  const windows = new LRUCache<string, number>({ max: MAXIMUM_REMEMBERED_WINDOWS, ttl: WINDOW_MEMORY_MS })
+  const windows = new LRUCache<string, number>({ max: MAXIMUM_CACHED, ttl: WINDOW_MEMORY_MS })
   let inFlight = 0
   let failingInFlight = 0
   /** This process's share of MAXIMUM_IN_FLIGHT_PER_ENDPOINT. */
@@ -222,7 +221,8 @@ export function createLanes() {
       addInFlight(lane, -1)
       if (isHealthy !== undefined) {
         setFailing(lane, !isHealthy)
-        lane.window = isHealthy ? Math.min(lane.window + 1, MAXIMUM_IN_FLIGHT_PER_ENDPOINT) : FAILING_WINDOW
+        // After a failure, one request shows whether the receiver has recovered.
+        lane.window = isHealthy ? Math.min(lane.window + 1, MAXIMUM_IN_FLIGHT_PER_ENDPOINT) : 1
       }
       place(lane)
     },

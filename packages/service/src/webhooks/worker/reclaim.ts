@@ -7,7 +7,7 @@ import type { FinishedAttempt } from '../queue/finished-attempt.ts'
 import { takeClaims, type TakenDelivery } from '../queue/claim-store.ts'
 import { releaseDeliveries } from '../queue/delivery-store.ts'
 import { logFailure } from './failure-log.ts'
-import { LOST_JITTER_SHARE, RECLAIM_BATCH_SIZE } from './webhook-limits.ts'
+import { RECLAIM_BATCH_SIZE } from './webhook-limits.ts'
 
 export type ReclaimTools = Pick<AttemptTools, 'clock' | 'profile' | 'random' | 'onLost'>
 
@@ -97,6 +97,9 @@ async function reclaim(
   if (lost.length > 0) await recordWithSideEffects(tx, lost)
   return { count, released, lost }
 }
+
+/** Lost attempts started at different times, so less jitter is enough to spread their retries. */
+const LOST_JITTER_SHARE = 1 / 3
 
 function lostAttempt(row: TakenDelivery, begunAt: string, now: string, tools: ReclaimTools): FinishedAttempt {
   const random = () => tools.random() * LOST_JITTER_SHARE

@@ -4,13 +4,10 @@ import { LRUCache } from 'lru-cache'
 import { systemClock } from '@agent-exchange/server/clock'
 import { createHostsFile } from './hosts-file.ts'
 import {
-  DNS_MAXIMUM_TIMEOUT_MS,
-  DNS_SERVERS_REREAD_MS,
   DNS_TIMEOUT_MS,
-  DNS_TRIES,
-  IPV6_RESOLUTION_DELAY_MS,
+  MAXIMUM_CACHED,
   MAXIMUM_SYSTEM_LOOKUPS_WAITING,
-  MAXIMUM_UNRESOLVED_NAMES,
+  REREAD_MS,
   UNRESOLVED_NAME_MS,
 } from './webhook-limits.ts'
 
@@ -40,7 +37,7 @@ export function createNameResolver(settings: ResolverSettings = {}): Resolve {
   const hosts = createHostsFile(settings.hostsFile)
   const dns = rereadServers(settings)
   const system = oneAtATime(settings.systemLookup ?? getaddrinfo)
-  const unresolved = new LRUCache<string, Error>({ max: MAXIMUM_UNRESOLVED_NAMES, ttl: UNRESOLVED_NAME_MS })
+  const unresolved = new LRUCache<string, Error>({ max: MAXIMUM_CACHED, ttl: UNRESOLVED_NAME_MS })
 
   async function search(hostname: string): Promise<readonly string[]> {
     const listed = await hosts(hostname)
@@ -64,6 +61,9 @@ export function createNameResolver(settings: ResolverSettings = {}): Resolve {
     }
   }
 }
+
+/** "Resolution Delay" of RFC 8305 section 3: how long the IPv6 answer is awaited after the IPv4 answer. */
+const IPV6_RESOLUTION_DELAY_MS = 50
 
 /** IPv4 and IPv6 alternate, so that a few attempts cover both. A missing IPv6 answer delays nothing (RFC 8305). */
 async function queryBothFamilies(resolver: Resolver, hostname: string): Promise<readonly string[]> {
@@ -95,11 +95,12 @@ function rereadServers({ servers, timeoutMs = DNS_TIMEOUT_MS }: ResolverSettings
     if (!current || current.until <= now) {
       const resolver = new Resolver({
         timeout: timeoutMs,
-        tries: DNS_TRIES,
-        maxTimeout: DNS_MAXIMUM_TIMEOUT_MS,
+        // A name is not unknown because a packet was lost.
+        tries: 2,
+        maxTimeout: 2 * DNS_TIMEOUT_MS,
       })
       if (servers) resolver.setServers(servers)
-      current = { resolver, until: now + DNS_SERVERS_REREAD_MS }
+      current = { resolver, until: now + REREAD_MS }
     }
     return current.resolver
   }

@@ -1,16 +1,15 @@
+import type { TLSSocket } from 'node:tls'
 import { LRUCache } from 'lru-cache'
 import { Agent, type buildConnector, Client, type Dispatcher, Pool } from 'undici'
-import type { TLSSocket } from 'node:tls'
 import { ConnectionFailure, describeError } from './connection-failure.ts'
 import { type ConnectorSettings, guardedConnect, undiciConnector } from './guarded-connector.ts'
 import {
   BODY_TIMEOUT_MS,
   HEADERS_TIMEOUT_MS,
   IDLE_CONNECTION_MS,
-  MAXIMUM_IDLE_CONNECTION_MS,
+  MAXIMUM_CACHED,
   MAXIMUM_IN_FLIGHT,
   MAXIMUM_KEPT_CONNECTIONS,
-  MAXIMUM_REMEMBERED_TARGETS,
   MAXIMUM_RESPONSE_HEADER_BYTES,
   SHORT_IDLE_CONNECTION_MS,
   TOTAL_TIMEOUT_MS,
@@ -59,7 +58,7 @@ export function createSender(settings: ConnectorSettings): Sender {
     headersTimeout: HEADERS_TIMEOUT_MS,
     bodyTimeout: BODY_TIMEOUT_MS,
     maxHeaderSize: MAXIMUM_RESPONSE_HEADER_BYTES,
-    keepAliveMaxTimeout: MAXIMUM_IDLE_CONNECTION_MS,
+    keepAliveMaxTimeout: IDLE_CONNECTION_MS,
   }
   const openClient = (origin: string | URL, more: Client.Options = options) =>
     new ObservedClient(origin, { ...more, keepAliveTimeout: idleTimeOf(openConnections) }, connector)
@@ -128,7 +127,7 @@ export function idleTimeOf(openConnections: number): number {
 
 /** Parsed URLs, cached because the same endpoints are used again and again. */
 const targets = new LRUCache<string, { readonly origin: string; readonly path: string }>({
-  max: MAXIMUM_REMEMBERED_TARGETS,
+  max: MAXIMUM_CACHED,
 })
 
 function targetOf(address: string) {

@@ -1,10 +1,10 @@
 import type { SigningKey } from '@agent-exchange/crypto'
 import { LRUCache } from 'lru-cache'
 import type { Database } from '@agent-exchange/database'
-import { moveEndpointKey } from '../endpoints/endpoint-store.ts'
 import type { Clock } from '@agent-exchange/server/clock'
+import { moveEndpointKey } from '../endpoints/endpoint-store.ts'
 import type { WebhookKeys } from '../../platform-keys/webhook-keys.ts'
-import { KEY_CACHE_MS, MAXIMUM_REMEMBERED_KEYS } from './webhook-limits.ts'
+import { KEY_CACHE_MS, MAXIMUM_CACHED } from './webhook-limits.ts'
 
 export type KeyFor = (endpoint: {
   webhook_endpoint_id: string
@@ -22,7 +22,7 @@ export function endpointKeys(
 ): KeyFor {
   // A key's validity is queried once per KEY_CACHE_MS rather than for each delivery.
   const cache = new LRUCache<string, { at: number; key: Promise<SigningKey | undefined> }>({
-    max: MAXIMUM_REMEMBERED_KEYS,
+    max: MAXIMUM_CACHED,
   })
 
   function usable(keyId: string): Promise<SigningKey | undefined> {

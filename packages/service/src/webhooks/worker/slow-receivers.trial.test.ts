@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sendPackage, startReceiver, startWorld, until, type Organization } from '@agent-exchange/testkit'
+import {
+  organizations,
+  sendPackage,
+  startReceiver,
+  startWorld,
+  until,
+  type Organization,
+} from '@agent-exchange/testkit'
 import { MAXIMUM_IN_FLIGHT } from './webhook-limits.ts'
 
 const ENDPOINTS = 20
@@ -23,7 +30,7 @@ test('four organizations whose receivers answer slowly leave delivery slots for 
     const answer = await owner.post('/v1/webhook-endpoints', { url: receiver.url + path, event_types: [] })
     assert.equal(answer.status, 201, answer.text)
   }
-  const [sender, other] = [await world.organization('sender'), await world.organization('other')]
+  const [sender, other] = await organizations(world, 'sender', 'other')
   const slow = await Promise.all(['a', 'b', 'c', 'd'].map((name) => world.organization(name)))
   await register(other, '/other')
   for (const owner of slow) for (let i = 0; i < ENDPOINTS; i++) await register(owner, `/slow/${i}`)

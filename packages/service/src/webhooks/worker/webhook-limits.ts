@@ -1,4 +1,7 @@
-/** Every limit, pause and time of the delivery engine, by what it protects. */
+/**
+ * Every limit, pause and time of the delivery engine, by what it protects. Constants that bound nothing, such as those of
+ * a measurement or of an RFC, are beside the function that uses them.
+ */
 
 // Requests in flight: of the process, of a receiver, of all failing receivers.
 
@@ -6,14 +9,10 @@
 export const MAXIMUM_IN_FLIGHT = 1_024
 /** To one endpoint, by all processes: a receiver is not overrun. Each process gets an equal share, at least one. */
 export const MAXIMUM_IN_FLIGHT_PER_ENDPOINT = 16
-/** Concurrency window of an endpoint before its first response; each success adds one. */
+/** Concurrency window of an endpoint before its first response. Each success adds one; a retryable failure leaves one. */
 export const INITIAL_WINDOW = 2
-/** Concurrency window of an endpoint after a retryable failure: one request shows whether it recovered. */
-export const FAILING_WINDOW = 1
 /** How long the window of an idle endpoint is kept. */
 export const WINDOW_MEMORY_MS = 60_000
-/** Windows of idle endpoints in memory. */
-export const MAXIMUM_REMEMBERED_WINDOWS = 10_000
 /** To all failing endpoints together: the rest is reserved for healthy ones. */
 export const MAXIMUM_FAILING_IN_FLIGHT = MAXIMUM_IN_FLIGHT / 2
 /** Endpoints that one process tracks, for its memory; further ones wait for the next sweep. */
@@ -21,7 +20,7 @@ export const MAXIMUM_LANES = 100_000
 
 // The ramp: how many requests are claimed. More would not finish sooner, because a new connection costs more than a request.
 
-/** Requests that may hold a slot. */
+/** Requests that may hold a slot. A transaction that claims directly looks at no more endpoints. */
 export const MAXIMUM_RAMP = 128
 /** Slots at the start, when every request needs a new connection. */
 export const INITIAL_RAMP = 16
@@ -29,19 +28,13 @@ export const INITIAL_RAMP = 16
 export const RAMP_SLOT_MS = 50
 /** Nothing is claimed while less than this share of the slots is free: a claim costs as much as several deliveries. */
 export const MINIMUM_CLAIM_SHARE = 0.25
-/** Event-loop utilization above which slow responses may be the fault of this process. */
-export const BUSY_UTILIZATION = 0.9
-/** The shortest interval to measure utilization over: shorter ones are noise. */
-export const LOAD_SAMPLE_MS = 40
 
-// Direct claims: deliveries that are claimed in the transaction that creates them.
+// Memory.
 
-/** Endpoints whose last request succeeded, in memory. Only they get direct claims. */
-export const MAXIMUM_HEALTHY_ENDPOINTS = 10_000
-/** Endpoints that one transaction may claim for; the deliveries of others wait in the queue. */
-export const MAXIMUM_DIRECT_ENDPOINTS = 128
-/** Interval between searches for claims of this worker that it does not know, as after an answer that was lost. */
-export const OWN_CLAIMS_CHECK_MS = 60_000
+/** Entries of each cache: windows of idle endpoints, healthy endpoints, parsed URLs, TLS sessions, unresolved names, keys. */
+export const MAXIMUM_CACHED = 10_000
+/** Interval between reads of what changes without notice: unknown claims of this worker, name servers of the machine. */
+export const REREAD_MS = 60_000
 
 // Batches: statements that are neither tiny nor long.
 
@@ -51,7 +44,7 @@ export const BATCHING_THRESHOLD = 48
 export const CLAIM_BATCH_DELAY_MS = 1
 /** Nobody waits for a recorded result, so it may wait longer than a claim. */
 export const RESULT_BATCH_DELAY_MS = 15
-/** Results that one statement writes. */
+/** Results that one statement writes, and finished claims that it removes. */
 export const RESULT_BATCH_SIZE = 256
 /** Results that may wait while the database is unavailable. Claiming stops at this limit. */
 export const MAXIMUM_UNRECORDED = 4 * MAXIMUM_IN_FLIGHT
@@ -59,25 +52,13 @@ export const MAXIMUM_UNRECORDED = 4 * MAXIMUM_IN_FLIGHT
 export const SWEEP_PAGE_SIZE = 1_000
 /** Claims that one transaction takes from a dead worker: its locks are short. */
 export const RECLAIM_BATCH_SIZE = 16
-/** Finished claims that one statement removes. */
-export const CLAIM_REMOVAL_BATCH_SIZE = 256
 
 // Names and connections.
 
-/** Of the first query to a name server; the second one gets twice as long. */
+/** Of the first query to a name server; the second and last one gets twice as long. */
 export const DNS_TIMEOUT_MS = 1_500
-/** The longest timeout of one query. */
-export const DNS_MAXIMUM_TIMEOUT_MS = 3_000
-/** A lost packet is no unknown name. */
-export const DNS_TRIES = 2
-/** Name servers of the machine may change while the process runs. */
-export const DNS_SERVERS_REREAD_MS = 60_000
-/** After the IPv4 answer (RFC 8305 section 3). */
-export const IPV6_RESOLUTION_DELAY_MS = 50
 /** How long a name that could not be resolved is not asked for again. */
 export const UNRESOLVED_NAME_MS = 5_000
-/** Unresolved names that are remembered, for memory. */
-export const MAXIMUM_UNRESOLVED_NAMES = 10_000
 /** Names that wait for the system's own resolver, which takes one at a time. */
 export const MAXIMUM_SYSTEM_LOOKUPS_WAITING = 64
 /** A larger hosts file is ignored. */
@@ -87,20 +68,14 @@ export const MAXIMUM_ADDRESSES_TRIED = 3
 /** Of the resolution of a name, and again of TCP and TLS with all addresses that are tried. */
 export const CONNECT_TIMEOUT_MS = 5_000
 /**
- * Idle connections are kept this long, unless the receiver announces another time. Shorter than what firewalls forget, and
- * long enough that a quiet receiver needs no handshake for each webhook.
+ * Idle connections are kept this long, or for the time that the receiver announces (Keep-Alive) if it is shorter. Shorter
+ * than what firewalls forget, and long enough that a quiet receiver needs no handshake for each webhook.
  */
 export const IDLE_CONNECTION_MS = 30_000
 /** With more open connections than this, further ones are kept for a short time: descriptors and memory are few. */
 export const MAXIMUM_KEPT_CONNECTIONS = 256
 /** Of connections beyond MAXIMUM_KEPT_CONNECTIONS. */
 export const SHORT_IDLE_CONNECTION_MS = 4_000
-/** A longer time that a receiver announces (Keep-Alive) is cut to this: descriptors are few. */
-export const MAXIMUM_IDLE_CONNECTION_MS = 30_000
-/** Cached TLS sessions by name, port and address. Resumption costs a fraction of a full handshake. */
-export const MAXIMUM_TLS_SESSIONS = 10_000
-/** Parsed URLs, cached because the same endpoints are used again and again. */
-export const MAXIMUM_REMEMBERED_TARGETS = 10_000
 
 // Responses.
 
@@ -123,14 +98,10 @@ export const MAXIMUM_ERROR_CHARACTERS = 300
 export const JITTER_SHARE = 0.1
 /** See JITTER_SHARE: a tenth of the last delays would be hours. */
 export const MAXIMUM_JITTER_SECONDS = 60
-/** Lost attempts started at different times, so less jitter is enough to spread their retries. */
-export const LOST_JITTER_SHARE = 1 / 3
 /** Delay before a delivery that could not be signed is tried again. This does not count as an attempt. */
 export const SIGNING_RETRY_SECONDS = 30
 /** How long a signing key is used before its validity is checked again. */
 export const KEY_CACHE_MS = 1_000
-/** Signing keys in memory; a deployment has a few. */
-export const MAXIMUM_REMEMBERED_KEYS = 100
 
 // Finding work, and other workers.
 
