@@ -101,6 +101,18 @@ export const EVENT_MUTANTS: readonly Mutant[] = [
   },
   { id: 'EVT-07', does: 'repeats a delivery at once', alter: tooEarly },
   { id: 'EVT-08', does: 'repeats what was received', alter: tooEarly },
+  {
+    id: 'EVT-08',
+    does: 'does not wait for Retry-After',
+    answer: ({ status }) => ({ status }),
+    check: 'webhooks/retry-after-by-clock',
+  },
+  {
+    id: 'EVT-08',
+    does: 'gives up after a lost connection',
+    answer: (reply) => (reply.isLost ? { status: 404 } : reply),
+    check: 'webhooks/retry-after-by-clock',
+  },
   { id: 'EVT-09', does: 'revokes a package whose webhook fails', mutate: laterRevoked() },
   {
     id: 'EVT-10',

@@ -9,7 +9,7 @@ import {
   signDetached,
   signEs256,
 } from '@agent-exchange/crypto'
-import type { Context } from '../run/context.ts'
+import type { Context, OpenPoints } from '../run/context.ts'
 import type { Answer } from '../wire/wire.ts'
 import type { Agent, AgentKey } from './agent.ts'
 
@@ -133,12 +133,29 @@ async function metadataOf(context: Drafting, { from, to, jwe, deviation }: Parts
   }
 }
 
-/** Which bytes the digest covers is an open point (O-17): the first rule that the deployment names. */
-async function contentDigest({ openPoints }: Drafting, jwe: object): Promise<string> {
+/** The rules for content_digest that the kit knows. What it sends is canonical, so `jwe-text` is the same as `jcs-jwe`. */
+export const DIGEST_RULES = ['jcs-jwe', 'ciphertext-bytes']
+/** Whether the signature of a statement covers the package id as well. */
+export const STATEMENT_FORMS = ['bound', 'plain']
+
+/** Which bytes the digest covers is an open point (O-17): the first rule that the deployment names, if it names one. */
+export function digestRuleOf(openPoints: OpenPoints): unknown {
   const rules: unknown = openPoints['O-17']?.['content_digest_rules']
-  const [rule]: unknown[] = Array.isArray(rules) ? rules : []
-  if (rule !== 'ciphertext-bytes') return sha256Digest(encoder.encode(canonicalize(jwe)))
-  return sha256Digest(decodeBase64url((jwe as SealedPackage).ciphertext))
+  return Array.isArray(rules) ? (rules as unknown[])[0] : undefined
+}
+
+/** What a statement covers is an open point (O-22): the form that the deployment accepts, if it names one. */
+export function statementFormOf(openPoints: OpenPoints): string | undefined {
+  const forms: unknown = openPoints['O-22']?.['accepted_forms']
+  return Array.isArray(forms) ? STATEMENT_FORMS.find((form) => forms.includes(form)) : undefined
+}
+
+async function contentDigest({ openPoints }: Drafting, jwe: object): Promise<string> {
+  const bytes =
+    digestRuleOf(openPoints) === 'ciphertext-bytes'
+      ? decodeBase64url((jwe as SealedPackage).ciphertext)
+      : encoder.encode(canonicalize(jwe))
+  return sha256Digest(bytes)
 }
 
 /** The members that a receipt repeats. */
@@ -227,15 +244,14 @@ export function sendPackage(from: Agent, { metadata, body }: Draft): Promise<Ans
   return from.organization.call('POST', path, body)
 }
 
-/** The body of a statement about a package, signed as the deployment wants it (O-22). */
+/** The body of a statement about a package, signed in the form that the deployment accepts. */
 async function statementOf(
   { openPoints }: Context,
   { signing }: Agent,
   packageId: string,
   statement: object,
 ): Promise<Members> {
-  const forms: unknown = openPoints['O-22']?.['accepted_forms']
-  const isPlain = Array.isArray(forms) && !forms.includes('bound')
+  const isPlain = statementFormOf(openPoints) === 'plain'
   const signed = isPlain ? statement : { ...statement, package_id: packageId }
   return { ...statement, signature: await signDetached(signed, { ...signer(signing), member: 'signature' }) }
 }

@@ -40,7 +40,9 @@ const MEMBERS = `${CREDENTIALS}|d|p|q|dp|dq|qi|k`
 const SECRET_MEMBER = new RegExp(String.raw`"(${MEMBERS})"(\s*:\s*)"(?:\\.|[^"\\])*"`, 'gsu')
 /** The same in JSON that is text within JSON, so that its quotes are escaped, once or more often. */
 const ESCAPED_MEMBER = new RegExp(String.raw`(\\+)"(${MEMBERS})\1"(\s*:\s*)\1".*?(?<!\\)\1"`, 'gsu')
-const SECRET_FIELD = new RegExp(String.raw`\b(${CREDENTIALS})=[^&\s"'\\]*`, 'gu')
+/** Also the credentials of presigned addresses of object stores. */
+const SIGNED_QUERY = String.raw`(?:x-(?:amz|goog)-)?(?:signature|credential|security-token)|sig`
+const SECRET_FIELD = new RegExp(String.raw`\b(${CREDENTIALS}|${SIGNED_QUERY})=[^&\s"'\\]*`, 'giu')
 const TOKEN = /\beyJ[\w-]+\.eyJ[\w-]+\.[\w-]+/gu
 const BEARER = /\b(Bearer) [\w.~+/=-]{20,}/gu
 
