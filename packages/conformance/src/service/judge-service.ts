@@ -8,6 +8,7 @@ import { type Organization, organizationOf, type TokenSource, tokenSource } from
 import { type CheckScope, runChecks } from '../run/run-checks.ts'
 import { idSource } from '../run/seed.ts'
 import { type ClientIdentity, discoverTokenEndpoint } from '../wire/access-token.ts'
+import { observe } from '../wire/observed.ts'
 import { httpTransport, type TlsOptions } from '../wire/http-transport.ts'
 import { politeTransport } from '../wire/polite-transport.ts'
 import {
@@ -125,7 +126,7 @@ export async function judgeService(service: ServiceUnderTest, options: JudgeOpti
   const contextOf = (check: Check, scope: CheckScope): Context => {
     const newId = ids(check.name)
     const record = (answer: Answer): Answer => {
-      scope.record(answer)
+      scope.record(observe(answer))
       examiner.add(answer)
       const operation = operationAt(answer.request.method, new URL(answer.request.url).pathname)
       if (operation && answer.status !== 404) known.add(operation)
@@ -141,7 +142,7 @@ export async function judgeService(service: ServiceUnderTest, options: JudgeOpti
       (inner: Transport): Transport =>
       async (request) => {
         const answer = await stoppable(inner)(request)
-        scope.record(toAnswer(request, answer))
+        scope.record(observe(toAnswer(request, answer)))
         return answer
       }
     const [sender, recipient, outsider] = parties.map(({ settings, token, send: own, identity }) => {
