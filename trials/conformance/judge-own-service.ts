@@ -94,10 +94,8 @@ async function passesUnpublished(): Promise<string> {
     results.map(({ verdict, reason }) => [verdict, reason]),
     results.map(() => ['pass', undefined]),
   )
-  const notes = results.flatMap(({ openPoints }) => openPoints.map(({ observed }) => observed))
-  assert.ok(
-    notes.includes('content_digest: ciphertext-bytes') && notes.includes('signatures of receipts: plain'),
-  )
+  const notes = new Set(results.flatMap(({ openPoints }) => openPoints.map(({ observed }) => observed)))
+  assert.ok(notes.has('content_digest: ciphertext-bytes') && notes.has('signatures of receipts: plain'))
   return `${results.length} checks passed`
 }
 

@@ -1,6 +1,15 @@
 import type { Check } from '../../run/check.ts'
 import type { Context } from '../../run/context.ts'
-import { holds, isTaken, listOf, refused, refusedWith, same, succeeded } from '../../run/expect.ts'
+import {
+  asksForToken,
+  holds,
+  isTaken,
+  listOf,
+  refused,
+  refusedWith,
+  same,
+  succeeded,
+} from '../../run/expect.ts'
 import { type Answer, isObject } from '../../wire/wire.ts'
 import { type Agent, keyBody, newIdentity, registerAgent, registerIfAccepted } from '../agent.ts'
 import { download, holdsContent, WITHOUT_TOKEN } from '../download.ts'
@@ -12,11 +21,14 @@ import { sent } from '../scene.ts'
 const read = ({ organization }: Agent, packageId: string) =>
   organization.call('GET', pathOf('getPackage', { package_id: packageId }))
 
+const isOk = ({ status }: Answer) => status === 200
+
 /** What a download returns, and who may use its address, is an open point (O-36). */
 async function judgeDownload(context: Context, draft: Draft, url: string): Promise<void> {
   const { recipient, outsider, eventually } = context
-  const isThere = ({ status }: Answer) => status === 200
-  const content = await eventually(() => download(recipient, url), isThere)
+  const content = await eventually(() => download(recipient, url), isOk)
+  if (asksForToken(content) && !content.request.hasOwnToken)
+    return context.note('O-36', 'another origin asks for a token, which the kit sends to the service only')
   succeeded(content, 200, 'the download', ['PKG-04'])
   holds(holdsContent(content, draft), 'the download does not hold the sealed content', ['PKG-04'])
   const isEnvelope = content.text.includes(String(draft.body['payload']))

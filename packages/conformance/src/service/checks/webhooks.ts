@@ -140,11 +140,12 @@ const revokedKey: Check = {
     const before = await directory(context)
     const withStatus = (wanted: string) => before.findLast(({ status }) => status === wanted)
     // A retiring key disturbs deliveries least.
-    const { key_id: keyId } = withStatus('retiring') ?? withStatus('active') ?? {}
-    if (keyId === undefined) throw new NotJudged('the directory has no webhook key that could be revoked')
-    await context.hooks.revoke_webhook_key?.({ key_id: String(keyId) })
+    const key = withStatus('retiring') ?? withStatus('active')
+    if (!key) throw new NotJudged('the directory has no webhook key that could be revoked')
+    const keyId = String(key['key_id'])
+    await context.hooks.revoke_webhook_key?.({ key_id: keyId })
     const find = async () => (await directory(context)).find(({ key_id }) => key_id === keyId)
-    const listed = await context.eventually(find, (key) => key?.['status'] === 'revoked')
+    const listed = await context.eventually(find, (found) => found?.['status'] === 'revoked')
     holds(listed !== undefined, 'a revoked key is missing in the notification directory')
     same(listed['status'], 'revoked', 'status of a revoked webhook key')
     for (const member of ['revoked_at', 'invalid_from'])
