@@ -9,9 +9,10 @@ import {
   signDetached,
   signEs256,
 } from '@agent-exchange/crypto'
-import type { Context, OpenPoints } from '../run/context.ts'
+import type { Context } from '../run/context.ts'
 import type { Answer } from '../wire/wire.ts'
 import type { Agent, AgentKey } from './agent.ts'
+import { digestRuleOf, statementFormOf } from './open-point-choices.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
@@ -131,23 +132,6 @@ async function metadataOf(context: Drafting, { from, to, jwe, deviation }: Parts
     ...(respondsTo !== undefined && { responds_to_package_id: respondsTo }),
     ...deviation.metadata,
   }
-}
-
-/** The rules for content_digest that the kit knows. What it sends is canonical, so `jwe-text` is the same as `jcs-jwe`. */
-export const DIGEST_RULES = ['jcs-jwe', 'ciphertext-bytes']
-/** Whether the signature of a statement covers the package id as well. */
-export const STATEMENT_FORMS = ['bound', 'plain']
-
-/** Which bytes the digest covers is an open point (O-17): the first rule that the deployment names, if it names one. */
-export function digestRuleOf(openPoints: OpenPoints): unknown {
-  const rules: unknown = openPoints['O-17']?.['content_digest_rules']
-  return Array.isArray(rules) ? (rules as unknown[])[0] : undefined
-}
-
-/** What a statement covers is an open point (O-22): the form that the deployment accepts, if it names one. */
-export function statementFormOf(openPoints: OpenPoints): string | undefined {
-  const forms: unknown = openPoints['O-22']?.['accepted_forms']
-  return Array.isArray(forms) ? STATEMENT_FORMS.find((form) => forms.includes(form)) : undefined
 }
 
 async function contentDigest({ openPoints }: Drafting, jwe: object): Promise<string> {

@@ -1,14 +1,6 @@
 import type { Context, OpenPoints } from '../run/context.ts'
-import {
-  DIGEST_RULES,
-  type Draft,
-  digestRuleOf,
-  draftPackage,
-  receiptStatement,
-  send,
-  STATEMENT_FORMS,
-  statementFormOf,
-} from './draft.ts'
+import { type Draft, draftPackage, receiptStatement, send } from './draft.ts'
+import { DIGEST_RULES, digestRuleOf, STATEMENT_FORMS, statementFormOf } from './open-point-choices.ts'
 import { pathOf } from './operations.ts'
 
 /**

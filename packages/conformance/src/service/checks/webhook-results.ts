@@ -1,95 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Check } from '../../run/check.ts'
 import type { Context } from '../../run/context.ts'
-import { holds, same, succeeded } from '../../run/expect.ts'
+import { holds, same } from '../../run/expect.ts'
 import { NotJudged } from '../../run/finding.ts'
-import { parseObject } from '../../wire/wire.ts'
-import type { Draft } from '../draft.ts'
-import { pathOf } from '../operations.ts'
-import { isWithoutAccess } from '../resources.ts'
-import { about, type Endpoint, endpoint, event, requireRepeated, SETTLE_MS } from '../webhook-endpoint.ts'
+import {
+  about,
+  type Endpoint,
+  endpoint,
+  event,
+  MOVED_CLOCK_MS,
+  SETTLE_MS,
+  TOLERANCE_MS,
+} from '../webhook-endpoint.ts'
 import type { Reply } from '../webhook-receiver.ts'
-import { requireSigned } from '../webhook-signature.ts'
 
-/** Minimum delays before attempts 2 to 7, in seconds. */
-const DELAYS = [30, 120, 600, 3_600, 21_600, 86_400]
 /** A wait in which a first repetition would arrive. */
 const REPETITION_MS = 45_000
-/** A worker may notice only at its next look that the clock was moved. */
-const MOVED_CLOCK_MS = 60_000
-/** Times of arrival differ by the way of the request. */
-const TOLERANCE_MS = 500
 /** What a receiver asks for by Retry-After: longer than the delay before attempt 2. */
 const RETRY_AFTER_SECONDS = 60
-
-async function stateOf({ sender }: Context, { packageId }: Draft): Promise<unknown> {
-  const read = await sender.organization.call('GET', pathOf('getPackage', { package_id: packageId }))
-  return succeeded(read, 200, 'a package whose webhook failed').body['state']
-}
-
-const firstRepetitions: Check = {
-  name: 'webhooks/first-three-attempts',
-  ids: ['EVT-07', 'EVT-08', 'EVT-03', 'EVT-09'],
-  title: 'a receiver that fails is tried again after 30 s and after 2 minutes, with the same ids',
-  needs: ['webhooks'],
-  background: true,
-  async run(context) {
-    if (context.hooks.advance_clock) throw new NotJudged('all seven attempts are judged by the clock instead')
-    const { subscription, key } = await endpoint(context, { status: 500 })
-    const draft = await event(context)
-    const first = await subscription.until(about(draft), 'the first attempt')
-    let previous = first
-    for (const [index, seconds] of DELAYS.slice(0, 2).entries()) {
-      const attempt = index + 2
-      const limit = seconds * 1_000 + 30_000
-      const next = await subscription.until(about(draft, attempt), `attempt ${attempt}`, limit)
-      holds(
-        next.at - previous.at >= seconds * 1_000 - TOLERANCE_MS,
-        `attempt ${attempt} came ${Math.round((next.at - previous.at) / 1_000)} s after the one before`,
-        ['EVT-07'],
-      )
-      requireRepeated(first, next)
-      requireSigned(next, key, context.now())
-      previous = next
-    }
-    holds((await stateOf(context, draft)) !== 'revoked', 'a failing webhook changed its package', ['EVT-09'])
-  },
-}
-
-const sevenAttempts: Check = {
-  name: 'webhooks/seven-attempts',
-  ids: ['EVT-07', 'EVT-08', 'EVT-03', 'EVT-09'],
-  title: 'a receiver that fails gets seven attempts, each after its delay and none before it',
-  needs: ['webhooks', 'advance_clock'],
-  last: true,
-  async run(context) {
-    const { subscription, key } = await endpoint(context, { status: 503 })
-    const draft = await event(context)
-    const before = await stateOf(context, draft)
-    const first = await subscription.until(about(draft), 'the first attempt')
-    const attempts = () =>
-      subscription.received.filter(({ body }) => parseObject(body)['package_id'] === draft.packageId).length
-    for (const [index, seconds] of DELAYS.entries()) {
-      const attempt = index + 2
-      // The service has to record the failure before its clock moves.
-      await sleep(SETTLE_MS / 2)
-      await context.advance(seconds - 5)
-      await sleep(SETTLE_MS / 2)
-      same(attempts(), attempt - 1, `attempts before the delay of attempt ${attempt}`, ['EVT-07'])
-      // Delays may be longer than their minimum, which keeps receivers from being called all at once.
-      await context.advance(seconds + 10)
-      const next = await subscription.until(about(draft, attempt), `attempt ${attempt}`, MOVED_CLOCK_MS)
-      requireRepeated(first, next)
-      requireSigned(next, key, context.now())
-    }
-    await context.advance(2 * 86_400)
-    await sleep(SETTLE_MS / 2)
-    same(attempts(), 7, 'attempts of one delivery', ['EVT-07'])
-    const after = await stateOf(context, draft)
-    const change = `a webhook that failed moved its package from ${String(before)} to ${String(after)}`
-    holds(isWithoutAccess(before, after), change, ['EVT-09'])
-  },
-}
 
 async function judgeResults(context: Context, wait: () => Promise<unknown>): Promise<void> {
   const elsewhere = context.webhooks?.subscribe(context.newId('hook'))
@@ -213,12 +141,4 @@ const retryAfterByClock: Check = {
   },
 }
 
-/** Waiting checks start first, those by the clock run last. */
-export const REPETITION_CHECKS: readonly Check[] = [
-  firstRepetitions,
-  results,
-  retryAfter,
-  resultsByClock,
-  retryAfterByClock,
-  sevenAttempts,
-]
+export const RESULT_CHECKS: readonly Check[] = [results, retryAfter, resultsByClock, retryAfterByClock]
