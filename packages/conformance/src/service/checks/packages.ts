@@ -58,7 +58,7 @@ const accepted: Check = {
     const url = created.body['ciphertext_download_url']
     holds(typeof url === 'string', 'a native package has no ciphertext_download_url', ['PKG-04'])
     await judgeDownload(context, draft, url)
-    context.note('O-17', `content_digest: ${String(digestRuleOf(context.openPoints))}`)
+    context.note('O-17', `content_digest: ${digestRuleOf(context.openPoints)}`)
   },
 }
 
