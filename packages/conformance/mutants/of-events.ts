@@ -107,12 +107,6 @@ export const EVENT_MUTANTS: readonly Mutant[] = [
     answer: ({ status }) => ({ status }),
     check: 'webhooks/retry-after-by-clock',
   },
-  {
-    id: 'EVT-08',
-    does: 'gives up after a lost connection',
-    answer: (reply) => (reply.isLost ? { status: 404 } : reply),
-    check: 'webhooks/retry-after-by-clock',
-  },
   { id: 'EVT-09', does: 'revokes a package whose webhook fails', mutate: laterRevoked() },
   {
     id: 'EVT-10',
