@@ -93,7 +93,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<WebhookRe
       const meant = isClosing ? GONE : (found?.reply ?? GONE)
       const reply = options.answer?.(meant) ?? meant
       if (isClosing && found) found.isGone = true
-      if (reply.isLost) request.destroy()
+      if (reply.isLost) request.socket.destroy()
       else response.writeHead(reply.status, reply.headers).end()
     })
   })
