@@ -242,8 +242,9 @@ const receiptStates: Check = {
     const path = pathOf('createPackageReceipt', { package_id: draft.packageId })
     const digest = { package_digest: 'sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:' }
     const statement = await receiptStatement(context, recipient, draft, 'received', digest)
-    const isAny = isTaken(await recipient.organization.call('POST', path, statement), 201, 'another digest')
-    context.note('O-23', `a receipt with another package_digest is ${isAny ? 'accepted' : 'refused'}`)
+    const answer = await recipient.organization.call('POST', path, statement)
+    const what = 'a receipt with another package_digest'
+    context.note('O-23', `${what}: ${isTaken(answer, 201, what) ? 'accepted' : 'refused'}`)
     context.note('O-22', `signatures of receipts: ${statementFormOf(context.openPoints)}`)
   },
 }
