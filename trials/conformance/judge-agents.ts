@@ -72,9 +72,7 @@ export async function tryAgentMutants({ report, folder }: TrialTools): Promise<v
 const OF_CURL = (name: string) =>
   name.startsWith('agent/stream/') ||
   name.startsWith('agent/requests/') ||
-  ['opens/usual', 'refuses/digest', 'refuses/score', 'refuses/other-metadata'].some((each) =>
-    name.endsWith(each),
-  )
+  ['opens/usual', 'refuses/digest', 'refuses/score', 'refuses/no-policy'].some((each) => name.endsWith(each))
 
 async function withTools(step: () => Promise<string>): Promise<string> {
   const tools = findTools()

@@ -10,7 +10,12 @@ import { allPass } from './judge-own-service.ts'
 import { LOOPBACK_RECEIVER, operatorHooks, threeOrganizations } from './own-service.ts'
 
 /** No hook moves the clock of a real process, and its clients have keys. */
-const SKIPPED = ['webhooks/seven-attempts', 'webhooks/results-by-clock', 'authentication/certificate-binding']
+const SKIPPED = [
+  'webhooks/seven-attempts',
+  'webhooks/results-by-clock',
+  'webhooks/retry-after-by-clock',
+  'authentication/certificate-binding',
+]
 
 /** `aex serve` with its own PostgreSQL, killed and restarted in the middle. */
 export async function tryEmbedded({ report, folder }: TrialTools): Promise<void> {

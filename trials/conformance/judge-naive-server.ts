@@ -21,6 +21,8 @@ const BREAKS = (
   'POL-03 POL-04 POL-05'
 ).split(' ')
 const MAXIMUM_LINES = 150
+/** It never shows what it did not show at once. */
+const PATIENCE_MS = 200
 
 interface Registration {
   readonly agent_id: string
@@ -70,6 +72,7 @@ export async function tryNaiveServer({ report }: TrialTools): Promise<void> {
       seed: 'naive',
       mutate,
       requestsPerSecond: PACE,
+      patienceMs: PATIENCE_MS,
     })
     const judged = reportOf({
       subject: 'service',

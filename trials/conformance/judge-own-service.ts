@@ -2,16 +2,20 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SERVICE_CHECKS } from '../../packages/conformance/src/service/checks/index.ts'
-import type { CheckResult } from '../../packages/conformance/src/run/check.ts'
+import type { Check, CheckResult } from '../../packages/conformance/src/run/check.ts'
 import { judgeService, type ServiceUnderTest } from '../../packages/conformance/src/service/judge-service.ts'
 import { MUTANTS } from '../../packages/conformance/mutants/index.ts'
 import type { Mutant } from '../../packages/conformance/mutants/mutant.ts'
 import { verdictFor } from '../../packages/conformance/src/run/verdicts.ts'
+import type { Transport } from '../../packages/conformance/src/wire/wire.ts'
 import type { TrialTools } from '../shared/trial-parts.ts'
 import { type OwnService, PACE, startOwnService } from './own-service.ts'
 
+/** Our service shows at once what it accepted. */
+const PATIENCE_MS = 500
+
 /** Checks that leave out one of two ways to the same judgement, because a hook opens the other one. */
-const BY_CLOCK = ['webhooks/first-three-attempts', 'webhooks/results']
+const BY_CLOCK = ['webhooks/first-three-attempts', 'webhooks/results', 'webhooks/retry-after']
 
 /** Need a certificate, or a process that can be restarted: judged by the parts `certificates` and `embedded`. */
 const ELSEWHERE = ['authentication/certificate-binding', 'restart/state']
@@ -66,7 +70,37 @@ export async function tryTenRuns({ report }: TrialTools): Promise<void> {
     })
 }
 
+/** Choices that differ from what the kit would send without knowing them. */
+const UNUSUAL = {
+  'O-17': { content_digest_rules: ['ciphertext-bytes'] },
+  'O-22': { accepted_forms: ['plain'] },
+}
+const isOfReceipts = ({ name }: Check) => ['packages/accepted', 'packages/receipt-states'].includes(name)
+
+/** A service that does not publish how it decides: the kit finds out what it has to know. */
+async function passesUnpublished(): Promise<string> {
+  await using service = await startOwnService({ profile: UNUSUAL })
+  const hidden =
+    (send: Transport): Transport =>
+    (request) =>
+      send({ ...request, url: request.url.replace(/\/openapi\.json$/u, '/nothing.json') })
+  const results = await judgeService(await service.underTest(), {
+    checks: SERVICE_CHECKS.filter(isOfReceipts),
+    seed: 'unpublished',
+    mutate: hidden,
+    requestsPerSecond: PACE,
+  })
+  assert.deepEqual(
+    results.map(({ verdict, reason }) => [verdict, reason]),
+    results.map(() => ['pass', undefined]),
+  )
+  const notes = new Set(results.flatMap(({ openPoints }) => openPoints.map(({ observed }) => observed)))
+  assert.ok(notes.has('content_digest: ciphertext-bytes') && notes.has('signatures of receipts: plain'))
+  return `${results.length} checks passed`
+}
+
 export async function tryService({ report }: TrialTools): Promise<void> {
+  await report.step('service', 'our service passes, decisions unpublished', passesUnpublished)
   await report.step('service', 'our service passes, default profile', async () => {
     await using service = await startOwnService()
     return await passes(service, 'default')
@@ -81,9 +115,12 @@ export async function tryMutants({ report }: TrialTools): Promise<void> {
   await report.step('service', 'our service passes after all mutants', () => passes(service, 'after mutants'))
 }
 
-async function isFound(service: OwnService, { id, mutate, alter }: Mutant, number: number): Promise<string> {
-  const results = await judgeService(await service.underTest(alter?.()), {
-    checks: SERVICE_CHECKS.filter(({ ids }) => ids.includes(id)),
+async function isFound(service: OwnService, mutant: Mutant, number: number): Promise<string> {
+  const { id, check, mutate, alter, answer } = mutant
+  const broken = { ...(alter && { alter: alter() }), ...(answer && { answer }) }
+  const results = await judgeService(await service.underTest(broken), {
+    checks: SERVICE_CHECKS.filter(({ ids, name }) => ids.includes(id) && name === (check ?? name)),
+    patienceMs: PATIENCE_MS,
     seed: `mutant ${number}`,
     requestsPerSecond: PACE,
     ...(mutate && { mutate: mutate() }),

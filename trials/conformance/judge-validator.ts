@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { judgeCapsules } from '../../packages/conformance/src/capsules/judge-capsules.ts'
 import { judgeObjects } from '../../packages/conformance/src/objects/judge-objects.ts'
+import { REQUIREMENTS } from '../../packages/conformance/src/requirements/index.ts'
+import type { CheckResult } from '../../packages/conformance/src/run/check.ts'
 import { ROOT } from '../../tools/repository/repository-files.ts'
 import type { TrialTools } from '../shared/trial-parts.ts'
 
@@ -13,25 +15,30 @@ const always = (answer: object) => [
   '-e',
   `require('node:readline').createInterface({ input: process.stdin }).on('line', () => console.log('${JSON.stringify(answer)}'))`,
 ]
-const wrongObjects = async (command: readonly string[]) =>
-  (await judgeObjects({ command, vectors: join(VECTORS, 'objects') })).filter(
-    ({ verdict }) => verdict === 'fail',
-  )
+const judgedObjects = (command: readonly string[]) =>
+  judgeObjects({ command, vectors: join(VECTORS, 'objects') })
+const isWrong = ({ verdict }: CheckResult) => verdict === 'fail'
+const idsOf = (results: readonly CheckResult[]) => [...new Set(results.flatMap(({ ids }) => ids))].toSorted()
+const OF_OBJECTS = REQUIREMENTS.filter(({ judgedOf }) => judgedOf.includes('objects')).map(({ id }) => id)
 
 /** `aex validate` passes; validators that accept or refuse everything do not. */
 export async function tryValidators({ report }: TrialTools): Promise<void> {
   await report.step('objects', 'aex validate passes', async () => {
-    assert.deepEqual(await wrongObjects(aex('validate', '--lines')), [])
+    assert.deepEqual((await judgedObjects(aex('validate', '--lines'))).filter(isWrong), [])
     return 'every committed object got its verdict'
   })
   await report.step('objects', 'a validator that accepts everything fails', async () => {
-    const found = await wrongObjects(always({ valid: true }))
-    assert.ok(found.length > 0 && found.every(({ name }) => name.startsWith('objects/invalid/')))
-    return `${found.length} objects accepted wrongly`
+    const found = (await judgedObjects(always({ valid: true }))).filter(isWrong)
+    assert.ok(found.every(({ name }) => name.startsWith('objects/invalid/')))
+    assert.deepEqual(idsOf(found), OF_OBJECTS.toSorted())
+    return `${found.length} objects accepted wrongly, of ${OF_OBJECTS.length} ids`
   })
   await report.step('objects', 'a validator that refuses everything fails', async () => {
-    const found = await wrongObjects(always({ valid: false }))
-    assert.ok(found.length > 0 && found.every(({ name }) => name.startsWith('objects/valid/')))
+    const results = await judgedObjects(always({ valid: false }))
+    const isValid = ({ name }: CheckResult) => name.startsWith('objects/valid/')
+    const found = results.filter(isWrong)
+    assert.ok(found.length > 0)
+    assert.deepEqual(found, results.filter(isValid))
     return `${found.length} objects refused wrongly`
   })
 }

@@ -15,7 +15,7 @@ import type { ReceiverOptions } from '../../packages/conformance/src/service/web
 export interface OwnService extends AsyncDisposable {
   readonly world: World
   /** With new organizations, so that runs do not share quotas and streams. */
-  underTest(alter?: ReceiverOptions['alter']): Promise<ServiceUnderTest>
+  underTest(broken?: Pick<ReceiverOptions, 'alter' | 'answer'>): Promise<ServiceUnderTest>
 }
 
 /** Requests a second: our own machine needs no care. */
@@ -45,10 +45,10 @@ export async function startOwnService(options: WorldOptions = {}): Promise<OwnSe
   const receiver = { ...LOOPBACK_RECEIVER, certificate, key }
   return {
     world,
-    underTest: async (alter) => ({
+    underTest: async (broken = {}) => ({
       baseUrl: world.url,
       organizations: await threeOrganizations(world),
-      webhooks: { ...receiver, ...(alter && { alter }) },
+      webhooks: { ...receiver, ...broken },
       hooks,
       clockAhead,
     }),
@@ -87,6 +87,7 @@ export function operatorHooks(world: World): Hooks {
     publish_skill: ({ skill_id = '', version = '' }) => operate('/skills', release(skill_id, version)),
     replay_delivery: ({ delivery_id, reason }) => operate(`/deliveries/${delivery_id}/replay`, { reason }),
     rotate_webhook_key: () => operate('/keys/rotate', {}),
+    revoke_webhook_key: ({ key_id }) => operate(`/keys/${key_id}/revoke`, { reason: 'conformance' }),
   }
 }
 

@@ -10,6 +10,10 @@ export interface Mutant {
   /** A new wrapper for each run, because some remember answers. */
   readonly mutate?: Mutation
   readonly alter?: Alteration
+  /** Changes what receivers answer, as the service seems to understand it. */
+  readonly answer?: NonNullable<ReceiverOptions['answer']>
+  /** The check that must find it, if not any of its id. */
+  readonly check?: string
 }
 
 export type Mutation = () => (send: Transport) => Transport
@@ -48,9 +52,9 @@ export const problems = (change: (problem: Body, request: WireRequest) => Body) 
       : answer,
   )
 
-/** Answers a refusal with one of these codes as if the request had succeeded. */
+/** Answers a refusal with one of these codes by the last success, or by a body of its own. */
 export const accepts =
-  (operations: readonly OperationName[], codes: readonly string[]) =>
+  (operations: readonly OperationName[], codes: readonly string[], body?: Body) =>
   (): ((send: Transport) => Transport) => {
     const last = new Map<OperationName, WireAnswer>()
     return (send) => async (request) => {
@@ -62,10 +66,10 @@ export const accepts =
       const invented = {
         status: OPERATIONS[operation].status,
         headers: JSON_HEADERS,
-        text: '{}',
+        text: JSON.stringify(body ?? {}),
         bytes: new Uint8Array(),
       }
-      return last.get(operation) ?? invented
+      return body ? invented : (last.get(operation) ?? invented)
     }
   }
 

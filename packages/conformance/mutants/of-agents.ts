@@ -115,7 +115,7 @@ export const AGENT_MUTANTS: readonly AgentMutant[] = [
   ),
   mutant('PKG-08', 'opening/opens/usual', 'Signs another receipt', receipting({ receipt_id: 'rcpt_x' })),
   mutant('PKG-08', 'opening/opens/usual', 'Names another state', receipting({ state: 'read' })),
-  mutant('PKG-08', 'opening/opens/usual', 'Names another digest', receipting({ package_digest: 'x' })),
+  mutant('PKG-08', 'opening/opens/usual', 'Names no digest', receipting({ package_digest: 'x' })),
   mutant('PKG-08', 'opening/opens/usual', 'Names another agent', receipting({ actor_agent_id: 'agent_x' })),
   mutant('API-03', 'requests/headers', 'Sends no X-Correlation-ID', withoutHeader('x-correlation-id')),
   mutant('API-03', 'requests/headers', 'Sends no Idempotency-Key', withoutHeader('idempotency-key')),

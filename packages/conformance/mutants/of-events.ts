@@ -49,6 +49,7 @@ export const EVENT_MUTANTS: readonly Mutant[] = [
     mutate: items((all) =>
       all.map((item) => ({ ...item, notification_id: `${String(item['notification_id'])}x` })),
     ),
+    check: 'webhooks/signed',
   },
   {
     id: 'EVT-03',
@@ -58,6 +59,7 @@ export const EVENT_MUTANTS: readonly Mutant[] = [
         ? webhook
         : withHeader(webhook, 'svc-delivery-id', (id) => `${id}x`),
     ),
+    check: 'webhooks/seven-attempts',
   },
   {
     id: 'EVT-04',
@@ -99,9 +101,20 @@ export const EVENT_MUTANTS: readonly Mutant[] = [
     does: 'takes endpoints without TLS',
     mutate: accepts(['createWebhookEndpoint'], ['validation_failed']),
   },
-  { id: 'EVT-07', does: 'repeats a delivery at once', alter: tooEarly },
-  { id: 'EVT-08', does: 'repeats what was received', alter: tooEarly },
-  { id: 'EVT-09', does: 'revokes a package whose webhook fails', mutate: laterRevoked() },
+  { id: 'EVT-07', does: 'repeats a delivery at once', alter: tooEarly, check: 'webhooks/seven-attempts' },
+  { id: 'EVT-08', does: 'repeats what was received', alter: tooEarly, check: 'webhooks/results-by-clock' },
+  {
+    id: 'EVT-08',
+    does: 'does not wait for Retry-After',
+    answer: ({ status }) => ({ status }),
+    check: 'webhooks/retry-after-by-clock',
+  },
+  {
+    id: 'EVT-09',
+    does: 'revokes a package whose webhook fails',
+    mutate: laterRevoked(),
+    check: 'webhooks/seven-attempts',
+  },
   {
     id: 'EVT-10',
     does: 'has no cursor at the end of the stream',

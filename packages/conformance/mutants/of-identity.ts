@@ -67,6 +67,15 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
     })),
   },
   {
+    id: 'ID-08',
+    does: 'forgets revoked webhook keys',
+    mutate: bodies(['getNotificationSigningKeys'], (body) => ({
+      ...body,
+      keys: list(body['keys']).filter(({ status }) => status !== 'revoked'),
+    })),
+    check: 'webhooks/revoked-key',
+  },
+  {
     id: 'ID-09',
     does: 'lists releases for every protocol version',
     mutate: requests((request) => ({ ...request, url: request.url.replace(/protocol_version=[^&]*/u, '') })),
@@ -85,7 +94,7 @@ export const IDENTITY_MUTANTS: readonly Mutant[] = [
   {
     id: 'POL-01',
     does: 'does not verify policy receipts',
-    mutate: accepts(['createPolicyReceipt'], ['signature_invalid']),
+    mutate: accepts(['createPolicyReceipt'], ['signature_invalid'], { signature_status: 'verified' }),
   },
   {
     id: 'POL-02',

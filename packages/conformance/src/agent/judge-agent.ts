@@ -1,8 +1,10 @@
 import type { Check, CheckResult } from '../run/check.ts'
 import type { LineProcess } from '../run/line-process.ts'
-import { runChecks } from '../run/run-checks.ts'
+import { Finding } from '../run/finding.ts'
+import { type CheckScope, runChecks } from '../run/run-checks.ts'
 import { idSource } from '../run/seed.ts'
-import { isObject } from '../wire/wire.ts'
+import { observe, observeLine } from '../wire/observed.ts'
+import { isObject, toAnswer } from '../wire/wire.ts'
 import type { AgentContext } from './agent-context.ts'
 import { deliverWebhook, type WebhookTarget } from './deliver-webhook.ts'
 import { type Driver, type DriverAnswer, type DriverCommand, driverOf } from './driver.ts'
@@ -90,53 +92,54 @@ export async function startAgentSession(options: JudgeAgentOptions): Promise<Age
   let target: WebhookTarget | undefined
   const listening = async () => (target ??= targetOf(await driver.ask('listen')))
 
-  const contextOf = (name: string, mutation: AgentMutation, check: Check<AgentContext>): AgentContext => {
-    const asked = mutated(driver, mutation)
-    return {
-      driver: {
-        async ask(command, values) {
-          const answer = await asked.ask(command, values)
+  const contextOf = (
+    { name = 'run', mutation = {} }: AgentRun,
+    check: Check<AgentContext>,
+    { signal, record, note }: CheckScope,
+  ): AgentContext => {
+    const inner = mutated(driver, mutation)
+    const asked: Driver = {
+      async ask(command, values = {}) {
+        signal.throwIfAborted()
+        try {
+          const answer = await inner.ask(command, values)
+          record(observeLine({ command, ...values }, answer))
           // An agent may listen somewhere else after a restart.
           if (typeof answer['url'] === 'string') target = targetOf(answer)
           return answer
-        },
+        } catch (error) {
+          if (error instanceof Finding) record(observeLine({ command, ...values }, { error: error.message }))
+          throw error
+        }
       },
+    }
+    return {
+      driver: asked,
       exchange: observedBy(running, mutation),
       stream,
       keys,
       packages: mutation.receipt ? withReceipts(packages, mutation.receipt) : packages,
       webhookUrl: async () => (await listening()).url,
       async deliver(webhook) {
-        const status = await deliverWebhook(await listening(), webhook)
-        return mutation.status?.(webhook, status) ?? status
+        signal.throwIfAborted()
+        const answered = await deliverWebhook(await listening(), webhook)
+        const status = mutation.status?.(webhook, answered) ?? answered
+        const { url, headers, body } = webhook
+        const request = { method: 'POST', url, headers, body }
+        record(observe(toAnswer(request, { status, headers: {}, text: '', bytes: new Uint8Array() })))
+        return status
       },
       handled: () => handledBy(asked),
       newId: idSource(options.seed, `${name} ${check.name}`),
-      note: () => undefined,
+      note: (id, observed) => note({ id, observed }),
     }
   }
   return {
-    run: ({ checks, name = 'run', mutation = {}, onResult }) =>
+    run: (run) =>
       runChecks<AgentContext>({
-        checks,
-        contextOf: (check, scope) => {
-          const context = contextOf(name, mutation, check)
-          return {
-            ...context,
-            driver: {
-              ask(command, values) {
-                scope.signal.throwIfAborted()
-                return context.driver.ask(command, values)
-              },
-            },
-            deliver(webhook) {
-              scope.signal.throwIfAborted()
-              return context.deliver(webhook)
-            },
-            note: (id, observed) => scope.note({ id, observed }),
-          }
-        },
-        ...(onResult && { onResult }),
+        checks: run.checks,
+        contextOf: (check, scope) => contextOf(run, check, scope),
+        ...(run.onResult && { onResult: run.onResult }),
       }),
     [Symbol.asyncDispose]: () => running[Symbol.asyncDispose](),
   }

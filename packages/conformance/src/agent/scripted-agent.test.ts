@@ -21,16 +21,16 @@ async function startDeafReceiver() {
   }
 }
 
+const listeningAt = (url: string, agent: LineProcess): LineProcess => ({
+  ...agent,
+  ask: (question) =>
+    Reflect.get(question, 'command') === 'listen' ? Promise.resolve({ url }) : agent.ask(question),
+})
+
 test('[EVT-14] what depends on handled is skipped for an agent that cannot say it', async () => {
   await using inner = carelessAgent()
   await using receiver = await startDeafReceiver()
-  const process: LineProcess = {
-    ...inner,
-    ask: (question) =>
-      Reflect.get(question, 'command') === 'listen'
-        ? Promise.resolve({ url: receiver.url })
-        : inner.ask(question),
-  }
+  const process = listeningAt(receiver.url, inner)
   await using session = await startAgentSession({ process, seed: 'no handled' })
   const names = new Set(['agent/stream/duplicate', 'agent/stream/shuffled'])
   const results = await session.run({ checks: AGENT_CHECKS.filter(({ name }) => names.has(name)) })
@@ -40,12 +40,33 @@ test('[EVT-14] what depends on handled is skipped for an agent that cannot say i
   )
 })
 
+test('[EVT-14] a webhook that was answered wrongly is in the report', async () => {
+  await using inner = carelessAgent()
+  await using receiver = await startDeafReceiver()
+  const process = listeningAt(receiver.url, inner)
+  await using session = await startAgentSession({ process, seed: 'deaf' })
+  const checks = AGENT_CHECKS.filter(({ name }) => name === 'agent/webhooks/rejects/event-id')
+  const [result] = await session.run({ checks })
+  const [webhook] = result?.observed ?? []
+  assert.equal(result?.verdict, 'fail')
+  assert.ok(webhook && 'status' in webhook)
+  assert.deepEqual([webhook.method, webhook.url, webhook.status], ['POST', receiver.url, 204])
+  assert.equal(webhook.headers['svc-event-id'], 'evt_other')
+  assert.match(webhook.body ?? '', /"event_type":"package\.delivered"/u)
+})
+
 test('[EVT-14] an agent that opens everything fails by what it should refuse, and is skipped where it cannot act', async () => {
   await using process = carelessAgent()
   await using session = await startAgentSession({ process, seed: 'test' })
   const results = await session.run({ checks: AGENT_CHECKS })
   const of = (start: string) => results.filter(({ name }) => name.startsWith(start))
   assert.ok(of('agent/opening/refuses/').every(({ verdict }) => verdict === 'fail'))
+  for (const { observed } of of('agent/opening/refuses/')) {
+    const last = observed.at(-1)
+    assert.ok(last && 'line' in last)
+    assert.match(last.line, /"command":"open","package_id":"pkg_/u)
+    assert.match(last.answer, /"opened":true/u)
+  }
   const other = 'the object that the agent opened'
   assert.ok(
     of('agent/opening/opens/').every(({ verdict, reason }) => verdict === 'fail' && reason?.includes(other)),

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CheckResult } from '../run/check.ts'
 import { type LineProcess, startLineProcess } from '../run/line-process.ts'
+import { observeLine } from '../wire/observed.ts'
 import { isObject, parseObject } from '../wire/wire.ts'
 import { editedCapsule, type Edit } from './edited-capsule.ts'
 
@@ -55,7 +56,8 @@ function* casesOf(folder: string, file: string): Generator<Case> {
 async function judge(file: string, each: Case, verifier: LineProcess): Promise<CheckResult> {
   const { name, description, capsule, policy, words } = each
   const started = performance.now()
-  const { word } = await verifier.ask({ capsule, policy })
+  const answer = await verifier.ask({ capsule, policy })
+  const { word } = answer
   const isRight = words.includes(String(word))
   return {
     name: `capsules/${file}/${name}`,
@@ -67,6 +69,6 @@ async function judge(file: string, each: Case, verifier: LineProcess): Promise<C
     }),
     milliseconds: Math.round(performance.now() - started),
     openPoints: [],
-    observed: [],
+    observed: isRight ? [] : [observeLine({ capsule, policy }, answer)],
   }
 }

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { LogPolicy } from '@agent-exchange/log'
 import type { Check, CheckResult } from '../run/check.ts'
 import { type CheckScope, runChecks } from '../run/run-checks.ts'
+import { observe } from '../wire/observed.ts'
 import { toAnswer } from '../wire/wire.ts'
 import { LOG_CHECKS } from './checks.ts'
 import { type LogContext, readCheckpoint } from './log-context.ts'
@@ -37,7 +38,8 @@ export async function judgeLog(
       async read(path) {
         const answer = await read(path)
         const text = `${answer.bytes.length} bytes`
-        record(toAnswer({ method: 'GET', url: path, headers: {} }, { ...answer, headers: {}, text }))
+        const request = { method: 'GET', url: path, headers: {} }
+        record(observe(toAnswer(request, { ...answer, headers: {}, text })))
         return answer
       },
       sample: (limit, count) => sampleOf(`${seed} ${name}`, limit, count),

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CheckResult } from '../run/check.ts'
 import { type LineProcess, startLineProcess } from '../run/line-process.ts'
+import { observeLine } from '../wire/observed.ts'
 import { isObject, parseObject } from '../wire/wire.ts'
 
 interface Vector {
@@ -59,7 +60,8 @@ function readVectors(folder: string): Vector[] {
 
 async function judge({ name, isValid, ids, object }: Vector, validator: LineProcess): Promise<CheckResult> {
   const started = performance.now()
-  const { valid: answer } = await validator.ask(object)
+  const answered = await validator.ask(object)
+  const { valid: answer } = answered
   const isRight = answer === isValid
   return {
     name: `objects/${isValid ? 'valid' : 'invalid'}/${name}`,
@@ -71,6 +73,6 @@ async function judge({ name, isValid, ids, object }: Vector, validator: LineProc
     }),
     milliseconds: Math.round(performance.now() - started),
     openPoints: [],
-    observed: [],
+    observed: isRight ? [] : [observeLine(object, answered)],
   }
 }

@@ -1,6 +1,19 @@
-import { ALTERED, type Observed } from '../wire/observed.ts'
+import { ALTERED, type Observation, type Observed, type ObservedLine } from '../wire/observed.ts'
 
 const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
+
+/** A command that repeats an observation. */
+export function commandOf(observation: Observation): string {
+  return 'line' in observation ? printfOf(observation) : curlOf(observation)
+}
+
+/** For the standard input of the program under test. */
+function printfOf({ line, unrepeatable }: ObservedLine): string {
+  return withWarning(`printf '%s\\n' ${quote(line)}`, 'line', unrepeatable)
+}
+
+const withWarning = (command: string, what: string, why: string | undefined) =>
+  why === undefined ? command : `# not the same ${what}: ${why}\n${command}`
 
 /** A command that repeats a request. Secrets come from the environment, because a report holds none. */
 export function curlOf({ method, url, headers, body, unrepeatable, connection }: Observed): string {
@@ -15,5 +28,5 @@ export function curlOf({ method, url, headers, body, unrepeatable, connection }:
   ]
   const data = body === undefined ? [] : [`--data-raw ${quote(body)}`]
   const command = ['curl -i', ...tls, `-X ${method}`, quote(url), ...shown, ...data].join(' \\\n  ')
-  return unrepeatable === undefined ? command : `# not the same request: ${unrepeatable}\n${command}`
+  return withWarning(command, 'request', unrepeatable)
 }

@@ -1,8 +1,8 @@
 import type { CheckResult } from '../run/check.ts'
 import { type RequirementVerdict, verdictFor } from '../run/verdicts.ts'
-import type { Observed } from '../wire/observed.ts'
+import type { Observation } from '../wire/observed.ts'
 import { badgeText } from './badge.ts'
-import { curlOf } from './curl.ts'
+import { commandOf } from './curl.ts'
 import { escaped } from './junit.ts'
 import { countsOf, openPointsOf, type Report } from './report.ts'
 
@@ -56,10 +56,22 @@ function checkOf({ name, title, verdict, reason, observed }: CheckResult): strin
 ${why}${observed.map(exchangeOf).join('\n')}</details>`
 }
 
-function exchangeOf(observed: Observed): string {
-  const { method, url, status, answerHeaders, answer } = observed
+function exchangeOf(observation: Observation): string {
+  const { title, outcome, answer } = shownOf(observation)
+  return `<details><summary><code>${escaped(title)}</code>${escaped(outcome)}</summary>
+<pre>${escaped(commandOf(observation))}</pre>
+<pre>${escaped(answer)}</pre></details>`
+}
+
+const TITLE_LENGTH = 80
+
+function shownOf(observation: Observation): { title: string; outcome: string; answer: string } {
+  const { answer } = observation
+  if ('line' in observation) return { title: observation.line.slice(0, TITLE_LENGTH), outcome: '', answer }
+  const { method, url, status, answerHeaders } = observation
+  // The requests of a log have paths only.
+  const path = URL.canParse(url) ? new URL(url).pathname : url
   const headers = Object.entries(answerHeaders).map(([name, value]) => `${name}: ${value}`)
-  return `<details><summary><code>${escaped(method)} ${escaped(new URL(url).pathname)}</code> answered ${status}</summary>
-<pre>${escaped(curlOf(observed))}</pre>
-<pre>${escaped([String(status), ...headers, '', answer].join('\n'))}</pre></details>`
+  const text = [String(status), ...headers, '', answer].join('\n')
+  return { title: `${method} ${path}`, outcome: ` answered ${status}`, answer: text }
 }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { CheckResult } from '../run/check.ts'
-import { observe } from '../wire/observed.ts'
+import { observe, observeLine } from '../wire/observed.ts'
 import { badgeOf } from './badge.ts'
-import { curlOf } from './curl.ts'
+import { commandOf, curlOf } from './curl.ts'
 import { htmlOf } from './html.ts'
 import { junitOf } from './junit.ts'
 import { countsOf, exitCodeOf, isPassed, type Report, reportOf } from './report.ts'
@@ -152,6 +152,29 @@ test('a command says where it cannot repeat a request, and never uses the right 
   assert.match(sent({ authorization: 'Bearer not-a-token' }), /-H 'authorization: Bearer not-a-token'/u)
   const long = JSON.stringify({ payload: 'A'.repeat(20_000) })
   assert.ok(sent({}, long).includes(long))
+})
+
+test('a line to a program is shown with its answer, without secrets, and as a command', () => {
+  const line = observeLine(
+    { command: 'open', package_id: "it's" },
+    { opened: true, client_jwk: { d: secret } },
+  )
+  assert.equal(commandOf(line), `printf '%s\\n' '{"command":"open","package_id":"it'\\''s"}'`)
+  const hidden = observeLine({ key: { d: secret } }, {})
+  assert.match(commandOf(hidden), /^# not the same line: a secret was removed/u)
+  const failed = { ...result('one', ['PKG-09'], 'fail', 'it opened'), observed: [line, hidden] }
+  const shown = { ...report, verdicts: reportOf({ ...report, requirements, results: [failed] }).verdicts }
+  const page = htmlOf(shown)
+  assert.ok(page.includes('&quot;opened&quot;:true') && !page.includes(secret))
+})
+
+test('the credentials of a presigned address are removed, and a path without an origin is shown', () => {
+  const url = 'https://store.example/object?X-Amz-Signature=abc123&X-Amz-Credential=key&part=1'
+  const shown = observe({ ...answer, request: { ...answer.request, url } }).url
+  assert.equal(shown, url.replace('abc123', '[removed]').replace('=key&', '=[removed]&'))
+  const path = observe({ ...answer, request: { method: 'GET', url: 'tile/0/000', headers: {} } })
+  const failed = { ...result('one', ['PKG-09'], 'fail', 'x'), observed: [path] }
+  assert.ok(htmlOf(reportOf({ ...report, requirements, results: [failed] })).includes('GET tile/0/000'))
 })
 
 test('with --only, only failures of the wanted requirements are shown', () => {

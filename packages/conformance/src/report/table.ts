@@ -1,6 +1,6 @@
 import { styleText } from 'node:util'
 import type { RequirementVerdict } from '../run/verdicts.ts'
-import { curlOf } from './curl.ts'
+import { commandOf } from './curl.ts'
 import { badgeText } from './badge.ts'
 import { countsOf, failuresOf, openPointsOf, type Report } from './report.ts'
 
@@ -68,7 +68,7 @@ function failureLines(report: Report): string[] {
     const ids = [...new Set(failures.flatMap((failure) => failure.ids))].join(' ')
     const more = failures.length > 1 ? ` (${failures.length} checks)` : ''
     const last = failures[0]?.check.observed.at(-1)
-    const command = last && isShort ? curlOf(last) : ''
+    const command = last && isShort ? commandOf(last) : ''
     return [
       ...wrap(`✖ ${ids}: ${reason}${more}`, 2),
       ...(command === '' || command.length > MAXIMUM_CURL ? [] : [`  ${command.replaceAll('\n', '\n  ')}`]),

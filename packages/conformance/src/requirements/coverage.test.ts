@@ -27,6 +27,11 @@ test('every requirement that is judged of a service has a check and a mutant', (
   )
 })
 
+test('a check that a mutant names is of its id', () => {
+  for (const { id, check, does } of MUTANTS.filter((each) => each.check !== undefined))
+    assert.ok(SERVICE_CHECKS.find(({ name }) => name === check)?.ids.includes(id), does)
+})
+
 test('names of checks are unique', () => {
   const names = [...SERVICE_CHECKS, ...AGENT_CHECKS].map(({ name }) => name)
   assert.equal(new Set(names).size, names.length)

@@ -3,7 +3,7 @@ import { inService, type Requirement } from './requirement.ts'
 export const EVENT_REQUIREMENTS: readonly Requirement[] = [
   inService(
     'EVT-01',
-    'The event of an accepted package is in the stream as soon as the package is.',
+    'The event of an accepted package is in the stream of its recipient.',
     'that both share a transaction shows only in a crash between them',
   ),
   inService('EVT-02', 'A notification has its thirteen members and no others.'),

@@ -14,14 +14,16 @@ export const IDENTITY_REQUIREMENTS: readonly Requirement[] = [
   ),
   inService('ID-06', 'Private members and points off the curve are refused in public keys.'),
   inService('ID-07', 'The key directory of an agent keeps its revoked keys.'),
-  inService('ID-08', 'The directory of webhook keys lists a usable key with its validity.'),
+  inService('ID-08', 'The directory of webhook keys lists a usable key, and revoked ones with their times.'),
   inService('ID-09', 'Skill releases are listed for a protocol version and readable one by one.'),
   inService(
     'ID-10',
     'The artifact of a skill release has the digest that its signed release names.',
     'what the manifest signature covers is an open point (O-06)',
   ),
-  andOfAgent(inService('POL-01', 'A policy receipt counts only with the signature of its sending agent.')),
+  andOfAgent(
+    inService('POL-01', 'A policy receipt is verified only with the signature of its sending agent.'),
+  ),
   inService('POL-02', 'A policy receipt holds each of the five checks exactly once.'),
   andOfAgent(inService('POL-03', 'A receipt with a failed check or a missing approval authorizes nothing.')),
   andOfAgent(inService('POL-04', 'A package needs a receipt that fits it and is not later than it.')),

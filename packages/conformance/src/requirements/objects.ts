@@ -1,9 +1,7 @@
-import { andOfAgent, inObjects, inService, type Requirement, unseen } from './requirement.ts'
+import { andOfAgent, andOfObjects, inObjects, inService, type Requirement, unseen } from './requirement.ts'
 
 export const OBJECT_REQUIREMENTS: readonly Requirement[] = [
-  andOfAgent(
-    inService('OBJ-01', 'Identifiers in requests and answers have their prefix and the shared tail.'),
-  ),
+  andOfAgent(andOfObjects(inService('OBJ-01', 'Identifiers have their prefix and the shared tail.'))),
   inObjects('OBJ-02', 'The members created_by and trace contain what is named and nothing more.'),
   andOfAgent(inObjects('OBJ-03', 'An object that lacks a member of the common envelope is invalid.')),
   andOfAgent(inObjects('OBJ-04', 'An object with an unknown top-level member is invalid.')),
@@ -29,5 +27,5 @@ export const OBJECT_REQUIREMENTS: readonly Requirement[] = [
     'Validator, types and API description come from one published set of schemas.',
     'where schemas come from shows in source code only; their address is not fixed',
   ),
-  andOfAgent(inService('OBJ-19', 'Times in answers are RFC 3339 in UTC.')),
+  andOfAgent(andOfObjects(inService('OBJ-19', 'Times are RFC 3339, and timestamps are in UTC.'))),
 ]

@@ -24,6 +24,12 @@ export const andOfAgent = (requirement: Requirement): Requirement => ({
   judgedOf: [...requirement.judgedOf, 'agent'],
 })
 
+/** The same requirement, which is judged of a validator too. */
+export const andOfObjects = (requirement: Requirement): Requirement => ({
+  ...requirement,
+  judgedOf: [...requirement.judgedOf, 'objects'],
+})
+
 export const inObjects = (id: string, sentence: string): Requirement => ({
   id,
   sentence,

@@ -1,4 +1,4 @@
-import type { Observed } from '../wire/observed.ts'
+import type { Observation } from '../wire/observed.ts'
 import type { Answer } from '../wire/wire.ts'
 import type { Context } from './context.ts'
 import type { HookName } from './hooks.ts'
@@ -43,6 +43,6 @@ export interface CheckResult {
   readonly reason?: string
   readonly milliseconds: number
   readonly openPoints: readonly OpenPointObserved[]
-  /** The last requests of the check, in order. */
-  readonly observed: readonly Observed[]
+  /** The last requests and lines of the check, in order. */
+  readonly observed: readonly Observation[]
 }

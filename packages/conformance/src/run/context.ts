@@ -2,6 +2,7 @@ import type { Transport } from '../wire/wire.ts'
 import type { TokenEndpoint } from '../wire/access-token.ts'
 import type { WebhookReceiver } from '../service/webhook-receiver.ts'
 import type { Agent } from '../service/agent.ts'
+import type { Eventually } from './eventually.ts'
 import type { Hooks } from './hooks.ts'
 
 /** How the deployment decides open points: by id, then by setting. */
@@ -23,6 +24,7 @@ export interface Context {
   /** Concludes a check that examines all answers, also those of the runs that this one continues. */
   examined(check: string): void
   newId(prefix: string): string
+  readonly eventually: Eventually
   /** The time of the service, as far as the kit knows. */
   now(): string
   /** The clock of the service after the hook moved it. */

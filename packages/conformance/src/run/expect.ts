@@ -19,6 +19,13 @@ export function succeeded(
   return answer
 }
 
+/** Whether the call succeeded with this status or was refused, where either is right. */
+export function isTaken(answer: Answer, status: number, what: string, ids?: readonly string[]): boolean {
+  if (answer.status === status) return true
+  refused(answer, what, ids)
+  return false
+}
+
 /** Statuses by which a service asks to come back later (RFC 9110, RFC 6585, RFC 8470). */
 const LATER = new Set([408, 425, 429])
 
@@ -33,6 +40,9 @@ export function refused(answer: Answer, what: string, ids?: readonly string[]): 
   holds(answer.status >= 400 && answer.status < 500, `${what}: ${describe(answer)} instead of a refusal`, ids)
   return answer
 }
+
+/** Refused for the caller, who may be known by a token. */
+export const asksForToken = ({ status }: Pick<Answer, 'status'>) => status === 401 || status === 403
 
 function requireNoLimit(answer: Answer, what: string): void {
   if (LATER.has(answer.status)) throw new NotJudged(`${what}: ${describe(answer)}, which limits the rate`)

@@ -6,6 +6,7 @@ export const HOOK_NAMES = [
   'publish_skill',
   'replay_delivery',
   'rotate_webhook_key',
+  'revoke_webhook_key',
   'advance_clock',
   'restart',
 ] as const

@@ -46,6 +46,20 @@ test('[AUTH-01] a token of the check itself is sent as it is', async () => {
   )
 })
 
+test('[AUTH-01] a token goes to the origin of the service only', async () => {
+  const { organization, requests } = callerOf(() => 200)
+  for (const url of ['/v1/skills', 'https://exchange.example/content/1', 'https://store.example/content/1'])
+    await organization.call('GET', url)
+  assert.deepEqual(
+    requests.map(({ headers, hasOwnToken }) => [headers['authorization'], hasOwnToken]),
+    [
+      ['Bearer token 0', true],
+      ['Bearer token 0', true],
+      [undefined, false],
+    ],
+  )
+})
+
 test('a 404 of an operation that may not exist refuses nothing', async () => {
   const call = async (isKnown: boolean) =>
     callerOf(() => 404, isKnown).organization.call('POST', '/v1/policy-receipts', {})

@@ -74,7 +74,10 @@ export function organizationOf(caller: Caller): Organization {
     token,
     send,
     async call(method, path, body, options = {}) {
-      const authorization = `Bearer ${await token()}`
+      const url = URL.canParse(path) ? path : caller.baseUrl + path
+      // A token is for the service only: an address that it names may belong to somebody else.
+      const isOwn = new URL(url).origin === new URL(caller.baseUrl).origin
+      const authorization = isOwn ? `Bearer ${await token()}` : undefined
       const headers = {
         authorization,
         'x-correlation-id': options.correlationId ?? newId('corr'),
@@ -89,9 +92,9 @@ export function organizationOf(caller: Caller): Organization {
       )
       const request: WireRequest = {
         method,
-        url: path.startsWith('http') ? path : caller.baseUrl + path,
+        url,
         headers: Object.fromEntries(given),
-        hasOwnToken: headers.authorization === authorization,
+        hasOwnToken: authorization !== undefined && headers.authorization === authorization,
         ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       }
       const answer = toAnswer(request, await send(request))

@@ -1,11 +1,11 @@
-import { type Observed, observe } from '../wire/observed.ts'
-import type { Answer } from '../wire/wire.ts'
+import { isDeepStrictEqual } from 'node:util'
+import type { Observation } from '../wire/observed.ts'
 import type { Check, CheckResult, Need, OpenPointObserved } from './check.ts'
 import { Finding, NotJudged } from './finding.ts'
 
 export interface CheckScope {
   readonly note: (point: OpenPointObserved) => void
-  readonly record: (answer: Answer) => void
+  readonly record: (observation: Observation) => void
   /** Aborted when the time of the check is over. */
   readonly signal: AbortSignal
 }
@@ -23,7 +23,7 @@ export interface RunOptions<C> {
   readonly timeoutMs?: number
 }
 
-/** Answers kept per check: the last ones, because the last one is the one that failed. */
+/** Observations kept per check: the last ones, because the last one is the one that failed. */
 const MAXIMUM_OBSERVED = 12
 const MAXIMUM_NOTES = 20
 const TIMEOUT_MS = 15_000
@@ -55,15 +55,17 @@ async function judge<C>(check: Check<C>, options: RunOptions<C>): Promise<CheckR
   const requests = check.background || check.last ? LONG_LIMIT_IN_REQUESTS : LIMIT_IN_REQUESTS
   const limit = { milliseconds: timeoutMs * requests, stopped }
   const notes: OpenPointObserved[] = []
-  const observed: Observed[] = []
+  const observed: Observation[] = []
   const started = performance.now()
   const context = contextOf(check, {
     note: (point) => {
       const isNew = notes.every(({ id, observed: text }) => id !== point.id || text !== point.observed)
       if (isNew && notes.length < MAXIMUM_NOTES) notes.push(point)
     },
-    record: (answer) => {
-      observed.push(observe(answer))
+    record: (observation) => {
+      // While a check waits, it asks the same again.
+      if (isDeepStrictEqual(observation, observed.at(-1))) return
+      observed.push(observation)
       if (observed.length > MAXIMUM_OBSERVED) observed.shift()
     },
     signal: stopped.signal,

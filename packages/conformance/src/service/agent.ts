@@ -1,4 +1,6 @@
 import { generateKeyPair, type KeyPair } from '@agent-exchange/crypto'
+import { isTaken } from '../run/expect.ts'
+import { NotJudged } from '../run/finding.ts'
 import type { Organization } from '../run/organization.ts'
 
 export interface AgentKey {
@@ -49,16 +51,25 @@ export const registrationOf = (organizationId: string, { agentId, signing, encry
   keys: [keyBody(signing, 'signing'), keyBody(encryption, 'encryption')],
 })
 
-/** Registers a further agent of an organization; `change` replaces members of the registration. */
+/** Registers a further agent of an organization, whose registration may be unusual; undefined if it is refused. */
+export async function registerIfAccepted(
+  organization: Organization,
+  newId: (prefix: string) => string,
+  change: object = {},
+): Promise<Agent | undefined> {
+  const identity = await newIdentity(newId)
+  const body = { ...registrationOf(organization.organizationId, identity), ...change }
+  const answer = await organization.call('POST', '/v1/agents/register', body)
+  return isTaken(answer, 201, 'registering a further agent') ? { ...identity, organization } : undefined
+}
+
+/** The same for a check that needs the agent. */
 export async function registerAgent(
   organization: Organization,
   newId: (prefix: string) => string,
   change: object = {},
 ): Promise<Agent> {
-  const identity = await newIdentity(newId)
-  const body = { ...registrationOf(organization.organizationId, identity), ...change }
-  const answer = await organization.call('POST', '/v1/agents/register', body)
-  if (answer.status !== 201)
-    throw new Error(`registering an agent of ${organization.organizationId} answered ${answer.status}`)
-  return { ...identity, organization }
+  const agent = await registerIfAccepted(organization, newId, change)
+  if (!agent) throw new NotJudged(`the service refuses an agent with ${JSON.stringify(change)}`)
+  return agent
 }

@@ -12,6 +12,7 @@ import {
 import type { Context } from '../run/context.ts'
 import type { Answer } from '../wire/wire.ts'
 import type { Agent, AgentKey } from './agent.ts'
+import { digestRuleOf, statementFormOf } from './open-point-choices.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
@@ -133,12 +134,12 @@ async function metadataOf(context: Drafting, { from, to, jwe, deviation }: Parts
   }
 }
 
-/** Which bytes the digest covers is an open point (O-17): the first rule that the deployment names. */
 async function contentDigest({ openPoints }: Drafting, jwe: object): Promise<string> {
-  const rules: unknown = openPoints['O-17']?.['content_digest_rules']
-  const [rule]: unknown[] = Array.isArray(rules) ? rules : []
-  if (rule !== 'ciphertext-bytes') return sha256Digest(encoder.encode(canonicalize(jwe)))
-  return sha256Digest(decodeBase64url((jwe as SealedPackage).ciphertext))
+  const bytes =
+    digestRuleOf(openPoints) === 'ciphertext-bytes'
+      ? decodeBase64url((jwe as SealedPackage).ciphertext)
+      : encoder.encode(canonicalize(jwe))
+  return sha256Digest(bytes)
 }
 
 /** The members that a receipt repeats. */
@@ -227,15 +228,14 @@ export function sendPackage(from: Agent, { metadata, body }: Draft): Promise<Ans
   return from.organization.call('POST', path, body)
 }
 
-/** The body of a statement about a package, signed as the deployment wants it (O-22). */
+/** The body of a statement about a package, signed in the form that the deployment accepts. */
 async function statementOf(
   { openPoints }: Context,
   { signing }: Agent,
   packageId: string,
   statement: object,
 ): Promise<Members> {
-  const forms: unknown = openPoints['O-22']?.['accepted_forms']
-  const isPlain = Array.isArray(forms) && !forms.includes('bound')
+  const isPlain = statementFormOf(openPoints) === 'plain'
   const signed = isPlain ? statement : { ...statement, package_id: packageId }
   return { ...statement, signature: await signDetached(signed, { ...signer(signing), member: 'signature' }) }
 }

@@ -1,17 +1,28 @@
 import type { Check, CheckResult } from '../run/check.ts'
 import type { Context, OpenPoints } from '../run/context.ts'
 import { AnswerExaminer, type Examined } from '../run/examined-answers.ts'
+import { asksForToken } from '../run/expect.ts'
+import { eventuallyWithin } from '../run/eventually.ts'
 import type { Hooks } from '../run/hooks.ts'
 import { type Organization, organizationOf, type TokenSource, tokenSource } from '../run/organization.ts'
 import { type CheckScope, runChecks } from '../run/run-checks.ts'
 import { idSource } from '../run/seed.ts'
 import { type ClientIdentity, discoverTokenEndpoint } from '../wire/access-token.ts'
+import { observe } from '../wire/observed.ts'
 import { httpTransport, type TlsOptions } from '../wire/http-transport.ts'
 import { politeTransport } from '../wire/polite-transport.ts'
-import { type Answer, isObject, parseObject, toAnswer, type Transport } from '../wire/wire.ts'
+import {
+  type Answer,
+  isObject,
+  parseObject,
+  toAnswer,
+  type Transport,
+  type WireRequest,
+} from '../wire/wire.ts'
 import { type AgentIdentity, newIdentity, registrationOf } from './agent.ts'
 import { closeEndpoints } from './close-endpoints.ts'
 import { operationAt, type OperationName } from './operations.ts'
+import { probeOpenPoints } from './probe-open-points.ts'
 import { type ReceiverOptions, startReceiver } from './webhook-receiver.ts'
 
 export interface OrganizationSettings extends ClientIdentity {
@@ -41,6 +52,8 @@ export interface JudgeOptions {
   readonly run?: number
   readonly concurrency?: number
   readonly timeoutMs?: number
+  /** How long the kit waits for what a service may do a little later, such as showing an event in a stream. */
+  readonly patienceMs?: number
   /** The pace, so that a server of somebody else is not loaded. */
   readonly requestsPerSecond?: number
   /** Results and examined answers of the runs that this one continues. */
@@ -63,6 +76,7 @@ export interface RunProgress {
 const CONCURRENCY = 8
 const TIMEOUT_MS = 15_000
 const REQUESTS_PER_SECOND = 50
+const PATIENCE_MS = 5_000
 
 /** Judges a running service. Throws if it cannot start, such as without a token. */
 export async function judgeService(service: ServiceUnderTest, options: JudgeOptions): Promise<CheckResult[]> {
@@ -82,15 +96,10 @@ export async function judgeService(service: ServiceUnderTest, options: JudgeOpti
   }
   const send = open()
   const endpoint = await discoverTokenEndpoint(baseUrl, send)
-  const description = await publishedDescription(baseUrl, send)
-  const published = description['x-deployment-profile']
-  const openPoints = service.openPoints ?? (isObject(published) ? (published as OpenPoints) : {})
-  options.onOpenPoints?.(openPoints)
   const webhooks = service.webhooks && cleanup.use(await startReceiver(service.webhooks))
   let ahead = service.clockAhead ?? 0
   const now = () => new Date(Date.now() + ahead).toISOString()
   const examiner = new AnswerExaminer(options.checks, options.examined)
-  const known = new Set<OperationName>(describedOperations(description))
   const ids = (scope: string) => idSource(options.seed, `${options.run ?? 1} ${scope}`)
   const setupId = ids('setup')
   const parties: Party[] = []
@@ -109,10 +118,15 @@ export async function judgeService(service: ServiceUnderTest, options: JudgeOpti
     await register(organization, identity)
     parties.push({ settings, token, send: own, identity })
   }
+  const description = await publishedDescription(baseUrl, parties[0])
+  const known = new Set<OperationName>(describedOperations(description))
+  const published = description['x-deployment-profile']
+  let openPoints = service.openPoints ?? (isObject(published) ? (published as OpenPoints) : {})
+  options.onOpenPoints?.(openPoints)
   const contextOf = (check: Check, scope: CheckScope): Context => {
     const newId = ids(check.name)
     const record = (answer: Answer): Answer => {
-      scope.record(answer)
+      scope.record(observe(answer))
       examiner.add(answer)
       const operation = operationAt(answer.request.method, new URL(answer.request.url).pathname)
       if (operation && answer.status !== 404) known.add(operation)
@@ -128,7 +142,7 @@ export async function judgeService(service: ServiceUnderTest, options: JudgeOpti
       (inner: Transport): Transport =>
       async (request) => {
         const answer = await stoppable(inner)(request)
-        scope.record(toAnswer(request, answer))
+        scope.record(observe(toAnswer(request, answer)))
         return answer
       }
     const [sender, recipient, outsider] = parties.map(({ settings, token, send: own, identity }) => {
@@ -148,6 +162,7 @@ export async function judgeService(service: ServiceUnderTest, options: JudgeOpti
       webhooks,
       examined: (name) => examiner.conclude(name),
       newId,
+      eventually: eventuallyWithin(options.patienceMs ?? PATIENCE_MS),
       now,
       async advance(seconds) {
         await hooks.advance_clock?.({ seconds: String(seconds) })
@@ -156,6 +171,7 @@ export async function judgeService(service: ServiceUnderTest, options: JudgeOpti
       note: (id, observed) => scope.note({ id, observed }),
     }
   }
+  openPoints = await probeOpenPoints(contextOf(PROBING, SILENT))
   const { done, onResult } = options
   const isKept = ({ name }: CheckResult) =>
     !options.checks.some((check) => check.name === name && check.examine !== undefined)
@@ -176,8 +192,10 @@ export async function judgeService(service: ServiceUnderTest, options: JudgeOpti
   }
 }
 
-/** Not a check: what the run does after the last one. */
-const CLOSING: Check = { name: 'closing', ids: [], title: 'closing', run: () => Promise.resolve() }
+/** Not checks: what the run does before the first one and after the last one. */
+const step = (name: string): Check => ({ name, ids: [], title: name, run: () => Promise.resolve() })
+const PROBING = step('probing')
+const CLOSING = step('closing')
 const SILENT: CheckScope = {
   note: () => undefined,
   record: () => undefined,
@@ -210,10 +228,17 @@ async function register(organization: Organization, identity: AgentIdentity): Pr
   throw new Error(`registering an agent of ${organization.organizationId} answered ${status}${code}`)
 }
 
-/** Empty if the service has none. */
-async function publishedDescription(baseUrl: string, send: Transport): Promise<Record<string, unknown>> {
-  const { status, text } = await send({ method: 'GET', url: `${baseUrl}/openapi.json`, headers: {} })
-  return status === 200 ? parseObject(text) : {}
+/** Empty if the service has none. It may ask for a token. */
+async function publishedDescription(
+  baseUrl: string,
+  party: Pick<Party, 'send' | 'token'> | undefined,
+): Promise<Record<string, unknown>> {
+  if (!party) return {}
+  const read = (headers: WireRequest['headers']) =>
+    party.send({ method: 'GET', url: `${baseUrl}/openapi.json`, headers })
+  const open = await read({})
+  const answer = asksForToken(open) ? await read({ authorization: `Bearer ${await party.token()}` }) : open
+  return answer.status === 200 ? parseObject(answer.text) : {}
 }
 
 function describedOperations({ paths }: Readonly<Record<string, unknown>>): OperationName[] {

@@ -40,6 +40,11 @@ export const STATE_ORDER: Readonly<Record<string, number>> = {
   opened: 4,
   responded: 5,
 }
+/** Moves up to delivery happen in the background; a receipt or a webhook that fails causes no other one. */
+export function isWithoutAccess(before: unknown, after: unknown): boolean {
+  const [from, to, delivered] = [before, after, 'delivered'].map((each) => STATE_ORDER[String(each)] ?? NaN)
+  return Number(to) >= Number(from) && Number(to) <= Number(delivered)
+}
 const state = oneOf(...STATES)
 
 export const PUBLIC_KEY: Shape = {
@@ -77,7 +82,8 @@ export const KEY_DIRECTORY: Shape = {
 export const NOTIFICATION_KEYS: Shape = {
   directory_version: name,
   generated_at: time,
-  keys: list(members(PUBLIC_KEY)),
+  // A key of the platform is made by it, and registered by nobody.
+  keys: list(members({ ...PUBLIC_KEY, registered_at: optional(time) })),
 }
 
 export const SKILL_RELEASE: Shape = {

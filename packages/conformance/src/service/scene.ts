@@ -14,7 +14,7 @@ import {
   sendPackage,
 } from './draft.ts'
 import { OPERATIONS, type OperationName, pathOf } from './operations.ts'
-import { notificationsOf } from './stream.ts'
+import { type Notification, notificationsOf } from './stream.ts'
 
 /** A valid request with new ids. */
 export interface ValidRequest {
@@ -166,13 +166,7 @@ const MAKERS: Readonly<Record<OperationName, Maker>> = {
   listNotifications: ({ recipient }) => ({ by: recipient, path: pathOf('listNotifications') }),
   async acknowledgeNotification(context) {
     const { recipient } = context
-    const { packageId } = await sent(context)
-    const [notification] = await notificationsOf(recipient, packageId)
-    holds(
-      notification !== undefined,
-      'no notification of an accepted package is in the stream of its recipient',
-      ['EVT-01'],
-    )
+    const notification = await notified(context, await sent(context))
     const path = pathOf('acknowledgeNotification', {
       notification_id: String(notification['notification_id']),
     })
@@ -192,6 +186,21 @@ const MAKERS: Readonly<Record<OperationName, Maker>> = {
     const { packageId } = await sent(context)
     return { by: context.sender, path: pathOf('getPackageAuditEvidence', { package_id: packageId }) }
   },
+}
+
+/** A notification of an accepted package in the stream of its recipient. */
+export async function notified(
+  { recipient, eventually }: Context,
+  { packageId }: Draft,
+): Promise<Notification> {
+  const read = () => notificationsOf(recipient, packageId)
+  const [notification] = await eventually(read, ({ length }) => length > 0)
+  holds(
+    notification !== undefined,
+    'no notification of an accepted package is in the stream of its recipient',
+    ['EVT-01'],
+  )
+  return notification
 }
 
 /** The body of a package, or of a response, whose policy receipt was accepted. */

@@ -3,6 +3,8 @@ import type { Agent } from './agent.ts'
 
 export type Notification = Readonly<Record<string, unknown>>
 
+export const isAcceptance = ({ event_type }: Notification) => event_type === 'package.accepted'
+
 /** Pages of one walk through a stream. */
 const MAXIMUM_PAGES = 400
 

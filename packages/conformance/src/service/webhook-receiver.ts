@@ -17,6 +17,8 @@ export interface ReceivedWebhook {
 export interface Reply {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
+  /** The connection ends without an answer. */
+  readonly isLost?: true
 }
 
 /** One address of the receiver. */
@@ -48,6 +50,8 @@ export interface ReceiverOptions {
   readonly key: string
   /** Changes what arrives, so that a mutant can break a rule of webhooks. */
   readonly alter?: (webhook: ReceivedWebhook) => readonly ReceivedWebhook[]
+  /** Changes what is answered, so that the service seems not to see a part of it. */
+  readonly answer?: (reply: Reply) => Reply
 }
 
 const ARRIVAL_LIMIT_MS = 20_000
@@ -86,9 +90,11 @@ export async function startReceiver(options: ReceiverOptions): Promise<WebhookRe
       if (found && found.received.length < MAXIMUM_RECEIVED)
         found.received.push(...(options.alter?.(arrived) ?? [arrived]))
       // Nobody waits for an endpoint without subscription, such as one of an earlier run.
-      const reply = isClosing ? GONE : (found?.reply ?? GONE)
+      const meant = isClosing ? GONE : (found?.reply ?? GONE)
+      const reply = options.answer?.(meant) ?? meant
       if (isClosing && found) found.isGone = true
-      response.writeHead(reply.status, reply.headers).end()
+      if (reply.isLost) request.socket.destroy()
+      else response.writeHead(reply.status, reply.headers).end()
     })
   })
   const { host, port } = options.listen

@@ -1,6 +1,17 @@
 import type { Answer, Connection } from './wire.ts'
 
-/** A request and its answer without secrets, as a report shows them. */
+/** What a check did, without secrets, as a report shows it. */
+export type Observation = Observed | ObservedLine
+
+/** A line to the program under test, and its answer. */
+export interface ObservedLine {
+  readonly line: string
+  /** Why the line cannot be repeated. */
+  readonly unrepeatable?: string
+  readonly answer: string
+}
+
+/** A request and its answer. */
 export interface Observed {
   readonly method: string
   readonly url: string
@@ -40,7 +51,9 @@ const MEMBERS = `${CREDENTIALS}|d|p|q|dp|dq|qi|k`
 const SECRET_MEMBER = new RegExp(String.raw`"(${MEMBERS})"(\s*:\s*)"(?:\\.|[^"\\])*"`, 'gsu')
 /** The same in JSON that is text within JSON, so that its quotes are escaped, once or more often. */
 const ESCAPED_MEMBER = new RegExp(String.raw`(\\+)"(${MEMBERS})\1"(\s*:\s*)\1".*?(?<!\\)\1"`, 'gsu')
-const SECRET_FIELD = new RegExp(String.raw`\b(${CREDENTIALS})=[^&\s"'\\]*`, 'gu')
+/** Also the credentials of presigned addresses of object stores. */
+const SIGNED_QUERY = String.raw`(?:x-(?:amz|goog)-)?(?:signature|credential|security-token)|sig`
+const SECRET_FIELD = new RegExp(String.raw`\b(${CREDENTIALS}|${SIGNED_QUERY})=[^&\s"'\\]*`, 'giu')
 const TOKEN = /\beyJ[\w-]+\.eyJ[\w-]+\.[\w-]+/gu
 const BEARER = /\b(Bearer) [\w.~+/=-]{20,}/gu
 
@@ -64,6 +77,17 @@ export function observe({ request, status, headers, text, connection }: Answer):
     status,
     answerHeaders: Object.fromEntries(shown.map(([name, value]) => [name, clean(value)])),
     answer: cut(clean(text), MAXIMUM_SHOWN),
+  }
+}
+
+export function observeLine(question: object, answer: unknown): ObservedLine {
+  const line = JSON.stringify(question)
+  const why = whyUnrepeatable(line, withoutSecrets(line))
+  const said = JSON.stringify(answer) ?? 'nothing'
+  return {
+    line: cut(withoutSecrets(line), MAXIMUM_REPEATED),
+    ...(why !== undefined && { unrepeatable: why }),
+    answer: cut(withoutSecrets(said), MAXIMUM_SHOWN),
   }
 }
 

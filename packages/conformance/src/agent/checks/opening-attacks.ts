@@ -6,6 +6,8 @@ export interface OpeningRule {
   readonly ids: readonly string[]
   readonly title: string
   readonly scripts: (packages: ScriptedPackages) => readonly PackageScript[]
+  /** What the specification leaves open: noted, and never judged. */
+  readonly open?: { readonly point: string; readonly what: string; readonly script: PackageScript }
 }
 
 type Members = Record<string, unknown>
@@ -23,11 +25,13 @@ const rule = (
   ids: readonly string[],
   title: string,
   scripts: readonly PackageScript[] | OpeningRule['scripts'],
+  open?: OpeningRule['open'],
 ): OpeningRule => ({
   name,
   ids,
   title,
   scripts: typeof scripts === 'function' ? scripts : () => scripts,
+  ...(open && { open }),
 })
 const withoutMember = (name: string) =>
   inObject((object) => Object.fromEntries(Object.entries(object).filter(([each]) => each !== name)))
@@ -43,6 +47,17 @@ export const REFUSED: readonly OpeningRule[] = [
       { envelope: (envelope) => ({ ...envelope, payload: flipped(envelope['payload']) }) },
       { header: {}, signedBy: { ...packages.keys.unregistered, keyId: packages.signingKeyId } },
     ],
+    // The sender signed the metadata in the envelope, not the resource that repeats them.
+    {
+      point: 'O-35',
+      what: 'a PackageResource with other metadata than the signed envelope',
+      script: {
+        resource: (resource) => ({
+          ...resource,
+          metadata: { ...(resource['metadata'] as object), skill_version: '9.9.9' },
+        }),
+      },
+    },
   ),
   rule('envelope-header', ['PKG-01'], 'an envelope with another header stays closed', [
     { header: { alg: 'none' } },
@@ -60,14 +75,6 @@ export const REFUSED: readonly OpeningRule[] = [
       { signedBy: packages.keys.forEncryption },
     ],
   ),
-  rule('other-metadata', ['PKG-01'], 'metadata that the sender did not sign are refused', [
-    {
-      resource: (resource) => ({
-        ...resource,
-        metadata: { ...(resource['metadata'] as object), skill_version: '9.9.9' },
-      }),
-    },
-  ]),
   rule('digest', ['PKG-02'], 'content with another digest stays closed', [
     { metadata: { content_digest: 'sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:' } },
   ]),

@@ -11,7 +11,7 @@ type AgentCheck = Check<AgentContext>
 
 const receiptsOf = ({ packages }: AgentContext, packageId: string) => packages.receipts.get(packageId) ?? []
 
-const refusals = REFUSED.map(({ name, ids, title, scripts }): AgentCheck => ({
+const refusals = REFUSED.map(({ name, ids, title, scripts, open }): AgentCheck => ({
   name: `agent/opening/refuses/${name}`,
   ids,
   title,
@@ -26,6 +26,10 @@ const refusals = REFUSED.map(({ name, ids, title, scripts }): AgentCheck => ({
       holds(!states.includes('opened'), `the agent refused (${which}) and signed that it opened the package`)
       context.note('O-34', `${title}: receipts ${states.join(', ') || 'none'}`)
     }
+    if (!open) return
+    const { packageId } = await context.packages.add(open.script)
+    const { opened } = await context.driver.ask('open', { package_id: packageId })
+    context.note(open.point, `${open.what} is ${opened === true ? 'opened' : 'refused'}`)
   },
 }))
 
@@ -43,23 +47,26 @@ const openings = OPENED.map(({ name, ids, title, scripts }): AgentCheck => ({
       const receipts = receiptsOf(context, packageId)
       const states = receipts.map(({ state }) => state)
       holds(states.includes('opened'), 'the agent opened a package and sent no receipt of it', ['PKG-08'])
-      for (const receipt of receipts) requireReceipt(context, packageId, digest, receipt)
+      for (const receipt of receipts) requireReceipt(context, { packageId, digest }, receipt)
     }
   },
 }))
 
+const DIGEST = /^sha-256=:[A-Za-z0-9+/]{43}=:$/u
 const STATES = new Set<unknown>(['received', 'opened', 'rejected', 'failed'])
 
 /** A receipt of its own form, signed with a key that the agent registered. */
 function requireReceipt(
-  { exchange }: AgentContext,
-  packageId: string,
-  digest: string,
+  { exchange, note }: AgentContext,
+  { packageId, digest }: { readonly packageId: string; readonly digest: string },
   receipt: AgentRequest['body'],
 ): void {
   const of = ['PKG-08']
   holds(STATES.has(receipt['state']), `a receipt has the state ${JSON.stringify(receipt['state'])}`, of)
-  holds(receipt['package_digest'] === digest, 'a receipt names another digest than its package', of)
+  const { package_digest: named } = receipt
+  holds(typeof named === 'string' && DIGEST.test(named), 'the package_digest of a receipt is no digest', of)
+  // Which digest it repeats is an open point.
+  note('O-23', `package_digest is ${named === digest ? 'the content_digest' : 'another digest'}`)
   const registration = exchange.registration() ?? {}
   holds(receipt['actor_agent_id'] === registration['agent_id'], 'a receipt names another agent', of)
   const { signature, ...body } = receipt

@@ -8,6 +8,7 @@ import { keyBody, newIdentity, registrationOf } from '../agent.ts'
 import { draftPackage, receiptStatement, send } from '../draft.ts'
 import { pathOf } from '../operations.ts'
 import { newKey, sent } from '../scene.ts'
+import { requireUnverified } from './policy-receipts.ts'
 import { PUBLIC_KEY } from '../resources.ts'
 import { requireShape } from '../shape.ts'
 
@@ -198,7 +199,7 @@ const usableKeys: Check = {
       const receipt = await draftPackage(context, sender, recipient, { receiptSignedBy: deviation.signedBy })
       const answer = await sender.organization.call('POST', '/v1/policy-receipts', receipt.receipt)
       await blaming(['ID-05', 'POL-01'], async () =>
-        Promise.resolve(refused(answer, `a policy receipt signed with ${what}`)),
+        Promise.resolve(requireUnverified(context, answer, `a policy receipt signed with ${what}`)),
       )
     }
   },

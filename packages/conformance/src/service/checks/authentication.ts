@@ -7,8 +7,7 @@ import { type Answer, toAnswer, type Transport } from '../../wire/wire.ts'
 import { draftPackage, receiptStatement, revocationStatement } from '../draft.ts'
 import { OPERATION_NAMES, pathOf } from '../operations.ts'
 import { newIdentity, registrationOf } from '../agent.ts'
-import { newKey, perform, registeredKey, sent, validRequest } from '../scene.ts'
-import { notificationsOf } from '../stream.ts'
+import { newKey, notified, perform, registeredKey, sent, validRequest } from '../scene.ts'
 
 const DAY_SECONDS = 86_400
 
@@ -157,14 +156,14 @@ const otherOrganization: Check = {
     await isRefused('a receipt by an organization that is no party', 'PKG-08', receipts, receipt)
     const statement = await revocationStatement(context, outsider, other.packageId)
     await isRefused('revoking a foreign package', 'PKG-10', pathOf('revokePackage', ofPackage), statement)
-    const [notification] = await notificationsOf(recipient, other.packageId)
-    const ofNotification = { notification_id: String(notification?.['notification_id']) }
+    const notification = await notified(context, other)
+    const ofNotification = { notification_id: String(notification['notification_id']) }
     await isRefused(
       'acknowledging a foreign notification',
       'EVT-11',
       pathOf('acknowledgeNotification', ofNotification),
       {
-        event_id: notification?.['event_id'],
+        event_id: notification['event_id'],
         disposition: 'stored',
         stored_at: context.now(),
         last_contiguous_sequence: 1,

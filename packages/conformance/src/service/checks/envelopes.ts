@@ -1,8 +1,8 @@
 import { encodeBase64url, type SealedPackage } from '@agent-exchange/crypto'
 import type { Check } from '../../run/check.ts'
 import type { Context } from '../../run/context.ts'
-import { refused, succeeded } from '../../run/expect.ts'
-import { isObject } from '../../wire/wire.ts'
+import { isTaken, refused, succeeded } from '../../run/expect.ts'
+import { type Answer, isObject } from '../../wire/wire.ts'
 import { type Deviation, type Draft, draftPackage, envelopeOf, send } from '../draft.ts'
 
 const encode = (value: object) => encodeBase64url(new TextEncoder().encode(JSON.stringify(value)))
@@ -21,7 +21,7 @@ const flip = (text: unknown, at: number) => {
   return given.slice(0, at) + (given[at] === 'A' ? 'B' : 'A') + given.slice(at + 1)
 }
 
-/** Values that RFC 7515 and the profile of the protocol exclude. */
+/** Values that RFC 7515 or the profile of the protocol excludes. */
 const HEADERS: Readonly<Record<string, Deviation['header']>> = {
   'another algorithm': { alg: 'ES384' },
   'no algorithm': { alg: 'none' },
@@ -29,8 +29,29 @@ const HEADERS: Readonly<Record<string, Deviation['header']>> = {
   'another content type': { cty: 'application/json' },
   'another version of the protocol': { syv: 'svc/9.9' },
   'a critical extension': { crit: ['exp'], exp: 1 },
+}
+
+/** Whether parameters beside those of the profile are ignored or refused is an open point (O-29). */
+const FURTHER_HEADERS: Readonly<Record<string, Deviation['header']>> = {
   'an embedded key': { jwk: { kty: 'EC', crv: 'P-256', x: 'AA', y: 'AA' } },
   'an address of keys': { jku: 'https://keys.example/jwks' },
+}
+
+type Body = (draft: Draft) => object | Promise<object>
+const FURTHER_MEMBERS: Readonly<Record<string, (context: Context) => Body>> = {
+  'an unprotected header':
+    () =>
+    ({ body }) => ({ ...body, header: { kid: 'x' } }),
+  'a third member of the payload':
+    ({ sender }) =>
+    ({ metadata, body }) => {
+      const payload: unknown = JSON.parse(Buffer.from(String(body['payload']), 'base64url').toString())
+      return envelopeOf({ ...(isObject(payload) ? payload : {}), metadata, note: 'x' }, sender.signing)
+    },
+}
+
+function noteFurther({ note }: Context, answer: Answer, what: string): void {
+  note('O-29', `${what}: ${isTaken(answer, 202, what) ? 'accepted' : 'refused'}`)
 }
 
 const signedEnvelope: Check = {
@@ -43,20 +64,21 @@ const signedEnvelope: Check = {
       const draft = await draftPackage(context, sender, recipient, { header })
       refused(await send(sender, draft), `a JWS header with ${what}`)
     }
-    const bodies: Readonly<Record<string, (draft: Draft) => object | Promise<object>>> = {
+    const bodies: Readonly<Record<string, Body>> = {
       'an altered signature': ({ body }) => ({ ...body, signature: flip(body['signature'], 5) }),
       'an altered payload': ({ body }) => ({ ...body, payload: flip(body['payload'], 60) }),
-      'an unprotected header': ({ body }) => ({ ...body, header: { kid: 'x' } }),
       'no signature': ({ body }) => ({ ...body, signature: undefined }),
       'padding in its signature': ({ body }) => ({ ...body, signature: `${String(body['signature'])}==` }),
-      'a third member of the payload': ({ metadata, body }) => {
-        const payload: unknown = JSON.parse(Buffer.from(String(body['payload']), 'base64url').toString())
-        return envelopeOf({ ...(isObject(payload) ? payload : {}), metadata, note: 'x' }, sender.signing)
-      },
     }
     for (const [what, change] of Object.entries(bodies))
       refused(await sendChanged(context, change), `an envelope with ${what}`)
     succeeded(await sendChanged(context, ({ body }) => body), 202, 'the same envelope without a change')
+    for (const [what, header = {}] of Object.entries(FURTHER_HEADERS)) {
+      const draft = await draftPackage(context, sender, recipient, { header })
+      noteFurther(context, await send(sender, draft), `a JWS header with ${what}`)
+    }
+    for (const [what, change] of Object.entries(FURTHER_MEMBERS))
+      noteFurther(context, await sendChanged(context, change(context)), `an envelope with ${what}`)
   },
 }
 
@@ -93,6 +115,10 @@ const SEALED: Readonly<Record<string, (jwe: SealedPackage) => object>> = {
   'a short initialization vector': (jwe) => ({ ...jwe, iv: jwe.iv.slice(4) }),
   'a short tag': (jwe) => ({ ...jwe, tag: 'AAAAAAAAAAA' }),
   'no tag': (jwe) => ({ ...jwe, tag: undefined }),
+}
+
+/** The same for members of the sealed content (O-29). */
+const FURTHER_SEALED: Readonly<Record<string, (jwe: SealedPackage) => object>> = {
   'a shared unprotected header': (jwe) => ({ ...jwe, unprotected: { note: 'x' } }),
   'plaintext beside it': (jwe) => ({ ...jwe, plaintext: 'x' }),
 }
@@ -109,6 +135,10 @@ const sealedContent: Check = {
     }
     const valid = await draftPackage(context, sender, recipient)
     succeeded(await send(sender, valid), 202, 'sealed content without a deviation')
+    for (const [what, jwe] of Object.entries(FURTHER_SEALED)) {
+      const draft = await draftPackage(context, sender, recipient, { jwe })
+      noteFurther(context, await send(sender, draft), `sealed content with ${what}`)
+    }
   },
 }
 

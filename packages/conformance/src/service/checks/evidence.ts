@@ -2,7 +2,8 @@ import type { Check } from '../../run/check.ts'
 import { holds, refused, succeeded } from '../../run/expect.ts'
 import { NotJudged } from '../../run/finding.ts'
 import { isObject } from '../../wire/wire.ts'
-import { type Draft, PLAINTEXT_MARK, receiptStatement } from '../draft.ts'
+import { PLAINTEXT_MARK, receiptStatement } from '../draft.ts'
+import { evidencePaths, isInEvidence } from '../evidence.ts'
 import { pathOf } from '../operations.ts'
 import { AUDIT_EVENT } from '../resources.ts'
 import { sent } from '../scene.ts'
@@ -15,11 +16,6 @@ function eventsIn(value: unknown): Record<string, unknown>[] {
   const inner = Object.values(value).flatMap(eventsIn)
   return value['object_type'] === 'audit_event' ? [value, ...inner] : inner
 }
-
-const evidencePaths = ({ threadId, packageId }: Draft) => [
-  pathOf('getThreadAuditEvidence', { thread_id: threadId }),
-  pathOf('getPackageAuditEvidence', { package_id: packageId }),
-]
 
 const secrecy: Check = {
   name: 'evidence/parties-only',
@@ -64,18 +60,15 @@ const events: Check = {
 const receiptEvent: Check = {
   name: 'evidence/policy-receipt',
   ids: ['AUD-02'],
-  title: 'the audit event that the answer to a policy receipt names is in the evidence of its package',
+  title: 'the audit event that the answer to a policy receipt names is in evidence',
   async run(context) {
     const { sender } = context
-    const { packageId, metadata } = await sent(context)
-    const path = pathOf('getPolicyReceipt', { policy_receipt_id: String(metadata['policy_receipt_id']) })
+    const draft = await sent(context)
+    const policyReceiptId = String(draft.metadata['policy_receipt_id'])
+    const path = pathOf('getPolicyReceipt', { policy_receipt_id: policyReceiptId })
     const eventId = succeeded(await sender.organization.call('GET', path), 200).body['audit_event_id']
-    const found = await sender.organization.call(
-      'GET',
-      pathOf('getPackageAuditEvidence', { package_id: packageId }),
-    )
     holds(
-      found.text.includes(`"${String(eventId)}"`),
+      await isInEvidence(context, draft, eventId),
       `evidence lacks the event ${String(eventId)} of the policy receipt`,
     )
   },

@@ -14,6 +14,8 @@ import { RESPONSE_CHECKS } from './responses.ts'
 import { RESTART_CHECKS } from './restart.ts'
 import { SKILL_CHECKS } from './skills.ts'
 import { STREAM_CHECKS } from './streams.ts'
+import { ATTEMPT_CHECKS } from './webhook-attempts.ts'
+import { RESULT_CHECKS } from './webhook-results.ts'
 import { WEBHOOK_CHECKS } from './webhooks.ts'
 
 /** Every check of a service, in the order of a run. */
@@ -33,5 +35,7 @@ export const SERVICE_CHECKS: readonly Check[] = [
   ...CONNECTOR_CHECKS,
   ...RESTART_CHECKS,
   ...WEBHOOK_CHECKS,
+  ...RESULT_CHECKS,
+  ...ATTEMPT_CHECKS,
   ...PROBLEM_CHECKS,
 ]

@@ -1,19 +1,43 @@
 import type { Check } from '../../run/check.ts'
 import type { Context } from '../../run/context.ts'
-import { holds, listOf, refused, refusedWith, same, succeeded } from '../../run/expect.ts'
-import { isObject } from '../../wire/wire.ts'
-import { type Agent, registerAgent, keyBody, newIdentity } from '../agent.ts'
-import { draftPackage, receiptStatement, send } from '../draft.ts'
+import {
+  asksForToken,
+  holds,
+  isTaken,
+  listOf,
+  refused,
+  refusedWith,
+  same,
+  succeeded,
+} from '../../run/expect.ts'
+import { type Answer, isObject } from '../../wire/wire.ts'
+import { type Agent, keyBody, newIdentity, registerAgent, registerIfAccepted } from '../agent.ts'
+import { download, holdsContent, WITHOUT_TOKEN } from '../download.ts'
+import { type Draft, draftPackage, receiptStatement, send } from '../draft.ts'
+import { digestRuleOf, statementFormOf } from '../open-point-choices.ts'
 import { pathOf } from '../operations.ts'
-import { STATE_ORDER } from '../resources.ts'
+import { isWithoutAccess, STATE_ORDER } from '../resources.ts'
 import { sent } from '../scene.ts'
 
 const read = ({ organization }: Agent, packageId: string) =>
   organization.call('GET', pathOf('getPackage', { package_id: packageId }))
 
-/** Fetches the content of a package by the address in its resource. */
-async function download(by: Agent, url: string) {
-  return by.organization.call('GET', url)
+const isOk = ({ status }: Answer) => status === 200
+
+/** What a download returns, and who may use its address, is an open point (O-36). */
+async function judgeDownload(context: Context, draft: Draft, url: string): Promise<void> {
+  const { recipient, outsider, eventually } = context
+  const content = await eventually(() => download(recipient, url), isOk)
+  if (asksForToken(content) && !content.request.hasOwnToken)
+    return context.note('O-36', 'another origin asks for a token, which the kit sends to the service only')
+  succeeded(content, 200, 'the download', ['PKG-04'])
+  holds(holdsContent(content, draft), 'the download does not hold the sealed content', ['PKG-04'])
+  const isEnvelope = content.text.includes(String(draft.body['payload']))
+  context.note('O-36', `the download ${isEnvelope ? 'holds the submitted envelope' : 'has another form'}`)
+  const open = await download(recipient, url, WITHOUT_TOKEN)
+  if (isTaken(open, 200, 'downloading a package without a token', ['PKG-07']))
+    context.note('O-36', 'the address of a download works without a token')
+  else refused(await download(outsider, url), 'downloading a package as no party', ['PKG-07'])
 }
 
 const accepted: Check = {
@@ -33,23 +57,8 @@ const accepted: Check = {
     refused(await read(outsider, draft.packageId), 'reading a package as no party', ['PKG-07'])
     const url = created.body['ciphertext_download_url']
     holds(typeof url === 'string', 'a native package has no ciphertext_download_url', ['PKG-04'])
-    const content = succeeded(await download(recipient, url), 200, 'the download', ['PKG-04'])
-    const sameEnvelope = ['protected', 'payload', 'signature'].every(
-      (each) => content.body[each] === draft.body[each],
-    )
-    context.note(
-      'O-36',
-      sameEnvelope ? 'the download is the submitted envelope' : 'the download has another form',
-    )
-    holds(
-      content.text.includes(String(draft.body['payload']).slice(0, 40)) || !sameEnvelope,
-      'the download differs',
-    )
-    refused(await download(outsider, url), 'downloading a package as no party', ['PKG-07'])
-    const withoutToken = await recipient.organization.call('GET', url, undefined, {
-      headers: { authorization: undefined },
-    })
-    refused(withoutToken, 'downloading a package without a token', ['PKG-07'])
+    await judgeDownload(context, draft, url)
+    context.note('O-17', `content_digest: ${digestRuleOf(context.openPoints)}`)
   },
 }
 
@@ -84,16 +93,15 @@ const capability: Check = {
     const { organization } = recipient
     const stranger = { ...recipient, agentId: context.newId('agent') }
     const misplaced = { ...outsider, organization }
-    const connectorOnly = await registerAgent(organization, context.newId, { transport_modes: ['ds_x'] })
     const identity = await newIdentity(context.newId)
-    const keyless = await registerAgent(organization, context.newId, {
-      keys: [keyBody(identity.signing, 'signing')],
-    })
+    const unusual = (change: object) => registerIfAccepted(organization, context.newId, change)
+    const connectorOnly = await unusual({ transport_modes: ['ds_x'] })
+    const keyless = await unusual({ keys: [keyBody(identity.signing, 'signing')] })
     const wrong: Readonly<Record<string, Agent>> = {
       'an unknown agent': stranger,
       'an agent of another organization': misplaced,
-      'an agent without the transport mode': connectorOnly,
-      'an agent without an encryption key': keyless,
+      ...(connectorOnly && { 'an agent without the transport mode': connectorOnly }),
+      ...(keyless && { 'an agent without an encryption key': keyless }),
     }
     const other = await send(sender, { ...(await draftPackage(context, sender, recipient)), receipt: {} })
     for (const [what, to] of Object.entries(wrong)) {
@@ -147,7 +155,7 @@ const mode: Check = {
 const thread: Check = {
   name: 'packages/thread',
   ids: ['PKG-13', 'PKG-07'],
-  title: 'a thread shows its packages in order to its participants, and nothing to others',
+  title: 'a thread shows its packages in an order of time to its participants, and nothing to others',
   async run(context) {
     const { sender, recipient, outsider } = context
     const original = await sent(context)
@@ -162,12 +170,12 @@ const thread: Check = {
         'a participant reading its thread',
       )
       const packages = listOf(body['packages'], 'packages of the thread')
-      same(
-        packages.map(({ package_id }) => package_id),
-        [original, second, answer].map(({ packageId }) => packageId),
-        'the packages of the thread in their order',
-        ['PKG-13'],
-      )
+      const oldestFirst = [original, second, answer].map(({ packageId }) => packageId)
+      const shown = packages.map(({ package_id }) => package_id)
+      const isNewestFirst = shown[0] === oldestFirst.at(-1)
+      const expected = isNewestFirst ? oldestFirst.toReversed() : oldestFirst
+      same(shown, expected, 'the packages of the thread in an order of time', ['PKG-13'])
+      context.note('O-43', `a thread shows the ${isNewestFirst ? 'newest' : 'oldest'} package first`)
       const organizations = [sender, recipient].map((each) => each.organization.organizationId)
       const participants: unknown = body['participants']
       holds(Array.isArray(participants), 'participants of the thread are no list')
@@ -220,17 +228,24 @@ const receiptStates: Check = {
         by.organization.call('POST', path, await receiptStatement(context, by, draft, value, change))
       refused(await post('enjoyed'), 'a receipt with an unknown state')
       refused(await post(state, undefined, sender), 'a receipt by the sender')
-      const digest = 'sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:'
-      refused(await post(state, { package_digest: digest }), 'a receipt with the digest of another package')
       const before = (await read(sender, draft.packageId)).body['state']
       const answer = succeeded(await post(state), 201, `a receipt ${state}`)
       same(answer.body['package_id'], draft.packageId, 'package_id of a receipt')
       const after = (await read(sender, draft.packageId)).body['state']
       if (state === 'rejected' || state === 'failed') {
-        same(after, before, `the state of a package after a receipt ${state}`)
+        const change = `a receipt ${state} moved its package from ${String(before)} to ${String(after)}`
+        holds(isWithoutAccess(before, after), change)
         succeeded(await post('received'), 201, `a receipt received after one ${state}`)
       }
     }
+    const draft = await sent(context)
+    const path = pathOf('createPackageReceipt', { package_id: draft.packageId })
+    const digest = { package_digest: 'sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:' }
+    const statement = await receiptStatement(context, recipient, draft, 'received', digest)
+    const answer = await recipient.organization.call('POST', path, statement)
+    const what = 'a receipt with another package_digest'
+    context.note('O-23', `${what}: ${isTaken(answer, 201, what) ? 'accepted' : 'refused'}`)
+    context.note('O-22', `signatures of receipts: ${statementFormOf(context.openPoints)}`)
   },
 }
 

@@ -1,27 +1,38 @@
 import { sha256Digest } from '@agent-exchange/crypto'
 import type { Check } from '../../run/check.ts'
-import { holds, refused, same, succeeded } from '../../run/expect.ts'
+import type { Context } from '../../run/context.ts'
+import { holds, isTaken, refused, same, succeeded } from '../../run/expect.ts'
+import type { Answer } from '../../wire/wire.ts'
+import { registerAgent } from '../agent.ts'
 import { CHECK_IDS, draftPackage, send, sendPackage } from '../draft.ts'
 import { pathOf } from '../operations.ts'
 
+const HOUR_MS = 3_600_000
 const passed = CHECK_IDS.map((check_id) => ({ check_id, outcome: 'passed' }))
+
+/** A receipt without a right signature is refused, or kept with another status than `verified` (O-34). */
+export function requireUnverified({ note }: Context, answer: Answer, what: string): void {
+  if (!isTaken(answer, 201, what)) return
+  const { signature_status: status } = answer.body
+  holds(status !== 'verified', `${what} is verified`)
+  note('O-34', `${what}: ${String(status)}`)
+}
 
 const signature: Check = {
   name: 'policy-receipts/signature',
   ids: ['POL-01'],
-  title: 'a policy receipt that was altered after signing is refused',
+  title: 'a policy receipt that was altered after signing is not verified',
   async run(context) {
     const { sender, recipient } = context
     const { receipt } = await draftPackage(context, sender, recipient)
     const { call } = sender.organization
-    refused(
-      await call('POST', '/v1/policy-receipts', { ...receipt, statement: 'Another one.' }),
-      'an altered receipt',
-    )
-    const accepted = succeeded(await call('POST', '/v1/policy-receipts', receipt), 201, 'a valid receipt')
+    const altered = await call('POST', '/v1/policy-receipts', { ...receipt, statement: 'Another one.' })
+    requireUnverified(context, altered, 'an altered policy receipt')
+    const { receipt: valid } = await draftPackage(context, sender, recipient)
+    const accepted = succeeded(await call('POST', '/v1/policy-receipts', valid), 201, 'a valid receipt')
     same(accepted.body['signature_status'], 'verified', 'signature_status')
     same(accepted.body['package_authorization'], 'eligible', 'package_authorization')
-    same(accepted.body['receipt'], receipt, 'the receipt in the answer')
+    same(accepted.body['receipt'], valid, 'the receipt in the answer')
   },
 }
 
@@ -68,11 +79,10 @@ const eligibility: Check = {
     for (const [what, receipt] of Object.entries(wrong)) {
       const draft = await draftPackage(context, sender, recipient, { receipt })
       const answer = await sender.organization.call('POST', '/v1/policy-receipts', draft.receipt)
-      if (answer.status === 201)
+      if (isTaken(answer, 201, `a receipt with ${what}`))
         holds(answer.body['package_authorization'] !== 'eligible', `a receipt with ${what} is eligible`, [
           'POL-03',
         ])
-      else refused(answer, `a receipt with ${what}`)
       context.note(
         'O-34',
         `a receipt with ${what}: ${answer.status} ${String(answer.body['package_authorization'])}`,
@@ -90,21 +100,33 @@ const binding: Check = {
     const { sender, recipient, outsider } = context
     const missing = await draftPackage(context, sender, recipient)
     refused(await sendPackage(sender, missing), 'a package without a policy receipt')
-    const later = new Date(Date.parse(context.now()) + 30_000).toISOString()
     const wrong = {
       package_id: context.newId('pkg'),
       thread_id: context.newId('thread'),
+      protocol_version: 'svc/0.9',
       recipient_org_id: outsider.organization.organizationId,
       recipient_agent_id: outsider.agentId,
       skill_id: 'skill_other',
       skill_version: '9.9.9',
       content_digest: await sha256Digest(new TextEncoder().encode('other')),
-      evaluated_at: later,
     }
     for (const [member, value] of Object.entries(wrong)) {
       const draft = await draftPackage(context, sender, recipient, { receipt: { [member]: value } })
       refused(await send(sender, draft), `a package whose receipt has another ${member}`)
     }
+    const colleague = await registerAgent(sender.organization, context.newId)
+    const ofColleague = await draftPackage(context, sender, recipient, {
+      receipt: { sender_agent_id: colleague.agentId },
+      receiptSignedBy: colleague.signing,
+    })
+    refused(await send(sender, ofColleague), 'a package whose receipt is that of another sending agent')
+    // An hour is beyond any tolerance for the difference of clocks (O-49).
+    const at = (offset: number) => new Date(Date.parse(context.now()) + offset).toISOString()
+    const evaluatedLater = await draftPackage(context, sender, recipient, {
+      metadata: { created_at: at(-HOUR_MS), expires_at: at(HOUR_MS) },
+      receipt: { evaluated_at: context.now() },
+    })
+    refused(await send(sender, evaluatedLater), 'a package whose receipt is an hour later than its creation')
   },
 }
 

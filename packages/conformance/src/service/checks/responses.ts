@@ -1,7 +1,9 @@
 import type { Check } from '../../run/check.ts'
 import { holds, refused, same, succeeded } from '../../run/expect.ts'
 import { blaming } from '../../run/finding.ts'
+import { download } from '../download.ts'
 import { draftPackage, revocationStatement, send, sendPackage } from '../draft.ts'
+import { isInEvidence } from '../evidence.ts'
 import { pathOf } from '../operations.ts'
 import { sent } from '../scene.ts'
 
@@ -76,21 +78,19 @@ const revocation: Check = {
     const read = await recipient.organization.call('GET', pathOf('getPackage', { package_id: packageId }))
     if (read.status === 200) same(read.body['state'], 'revoked', 'the state after the revocation')
     else refused(read, 'reading a revoked package')
-    const url = String(created.body['ciphertext_download_url'])
-    refused(await recipient.organization.call('GET', url), 'downloading a revoked package')
+    const url = created.body['ciphertext_download_url']
+    if (revoked.body['future_access_blocked'] === true && typeof url === 'string')
+      refused(await download(recipient, url), 'downloading a package whose future access is blocked')
+    else context.note('O-34', `outcome of a revocation: ${String(revoked.body['outcome'])}`)
     const answer = await draftPackage(context, recipient, sender, { threadId, respondsTo: packageId })
     await blaming(['PKG-09', 'PKG-10'], async () =>
       refused(await send(recipient, answer), 'a response to a revoked package'),
     )
     const again = await revocationStatement(context, sender, packageId)
     refused(await sender.organization.call('POST', path, again), 'a second revocation')
-    const evidence = await sender.organization.call(
-      'GET',
-      pathOf('getPackageAuditEvidence', { package_id: packageId }),
-    )
     const eventId = String(revoked.body['audit_event_id'])
     holds(
-      succeeded(evidence, 200).text.includes(`"${eventId}"`),
+      await isInEvidence(context, draft, eventId),
       `evidence lacks the event ${eventId} of the revocation`,
       ['AUD-02'],
     )

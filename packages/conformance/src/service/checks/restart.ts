@@ -12,7 +12,7 @@ async function untilBack({ baseUrl, send }: Context): Promise<void> {
   for (const end = Date.now() + RETURN_LIMIT_MS; Date.now() < end; await sleep(POLL_MS)) {
     try {
       const { status } = await send({ method: 'GET', url: `${baseUrl}/openapi.json`, headers: {} })
-      if (status === 200) return
+      if (status < 500) return
     } catch {
       // It does not listen yet.
     }

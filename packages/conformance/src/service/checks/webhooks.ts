@@ -1,58 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Check } from '../../run/check.ts'
-import type { Context } from '../../run/context.ts'
-import { holds, listOf, refused, same, succeeded } from '../../run/expect.ts'
+import { holds, refused, same } from '../../run/expect.ts'
 import { blaming, NotJudged } from '../../run/finding.ts'
 import { parseObject } from '../../wire/wire.ts'
-import type { Draft } from '../draft.ts'
 import { pathOf } from '../operations.ts'
-import { sent } from '../scene.ts'
 import { notificationsOf } from '../stream.ts'
-import type { ReceivedWebhook, Reply, Subscription } from '../webhook-receiver.ts'
-import { requireSigned, type SigningKey } from '../webhook-signature.ts'
-
-/** Minimum delays before attempts 2 to 7, in seconds. */
-const DELAYS = [30, 120, 600, 3_600, 21_600, 86_400]
-/** Longer than any attempt needs to arrive once it is due. */
-const SETTLE_MS = 3_000
-/** A wait in which a first repetition would arrive. */
-const REPETITION_MS = 45_000
-/** A worker may notice only at its next look that the clock was moved. */
-const MOVED_CLOCK_MS = 60_000
-/** Times of arrival differ by the way of the request. */
-const TOLERANCE_MS = 500
-
-interface Endpoint {
-  readonly subscription: Subscription
-  readonly key: SigningKey
-}
-
-/** Keys as a receiver pins them. */
-async function directory({ outsider }: Context) {
-  const answer = await outsider.organization.call('GET', pathOf('getNotificationSigningKeys'))
-  return listOf(succeeded(answer, 200).body['keys'], 'keys of the notification directory')
-}
-
-/** Registers an endpoint of the third organization, to which only these checks send. */
-async function endpoint(context: Context, reply: Reply = { status: 204 }): Promise<Endpoint> {
-  const { webhooks, outsider } = context
-  if (!webhooks) throw new NotJudged('no webhook receiver is configured')
-  const subscription = webhooks.subscribe(context.newId('hook'))
-  subscription.reply = reply
-  const pinned = await directory(context)
-  const body = { url: subscription.url, event_types: ['package.accepted'] }
-  const answer = await outsider.organization.call('POST', pathOf('createWebhookEndpoint'), body)
-  const keyId = String(succeeded(answer, 201, 'a webhook endpoint').body['signing_key_id'])
-  const found = pinned.find(({ key_id }) => key_id === keyId)
-  holds(found !== undefined, `the signing key ${keyId} of an endpoint was not in the directory before`)
-  return { subscription, key: { keyId, jwk: found['public_key'] as object } }
-}
-
-const event = (context: Context) => sent(context, {}, context.sender, context.outsider)
-const about =
-  ({ packageId }: Draft, attempt = 1) =>
-  ({ body, headers }: ReceivedWebhook) =>
-    parseObject(body)['package_id'] === packageId && Number(headers['svc-delivery-attempt']) === attempt
+import { about, directory, endpoint, event } from '../webhook-endpoint.ts'
+import type { ReceivedWebhook } from '../webhook-receiver.ts'
+import { requireSigned } from '../webhook-signature.ts'
 
 const signed: Check = {
   name: 'webhooks/signed',
@@ -69,13 +24,12 @@ const signed: Check = {
       'EVT-03',
     ])
     holds(Boolean(webhook.headers['svc-delivery-id']), 'a webhook has no svc-delivery-id', ['EVT-03'])
-    const polled = await notificationsOf(context.outsider, draft.packageId)
-    same(
-      body,
-      polled.find(({ event_id }) => event_id === body['event_id']),
-      'webhook and polled notification',
-      ['EVT-03'],
-    )
+    const find = async () => {
+      const polled = await notificationsOf(context.outsider, draft.packageId)
+      return polled.find(({ event_id }) => event_id === body['event_id'])
+    }
+    const polled = await context.eventually(find, (found) => found !== undefined)
+    same(body, polled, 'webhook and polled notification', ['EVT-03'])
   },
 }
 
@@ -116,135 +70,6 @@ const keys: Check = {
         `the notification key ${String(key_id)} is published with its private part`,
       )
     }
-  },
-}
-
-/** Repetitions of one delivery: ids and body stay, the attempt rises, each has its own signature. */
-function requireRepeated(first: ReceivedWebhook, next: ReceivedWebhook): void {
-  for (const name of ['svc-delivery-id', 'svc-event-id'])
-    same(next.headers[name], first.headers[name], `${name} of a repeated delivery`, ['EVT-03'])
-  same(next.body, first.body, 'the body of a repeated delivery', ['EVT-03'])
-}
-
-async function stateOf({ sender }: Context, { packageId }: Draft): Promise<unknown> {
-  const read = await sender.organization.call('GET', pathOf('getPackage', { package_id: packageId }))
-  return succeeded(read, 200, 'a package whose webhook failed').body['state']
-}
-
-const firstRepetitions: Check = {
-  name: 'webhooks/first-three-attempts',
-  ids: ['EVT-07', 'EVT-08', 'EVT-03', 'EVT-09'],
-  title: 'a receiver that fails is tried again after 30 s and after 2 minutes, with the same ids',
-  needs: ['webhooks'],
-  background: true,
-  async run(context) {
-    if (context.hooks.advance_clock) throw new NotJudged('all seven attempts are judged by the clock instead')
-    const { subscription, key } = await endpoint(context, { status: 500 })
-    const draft = await event(context)
-    const first = await subscription.until(about(draft), 'the first attempt')
-    let previous = first
-    for (const [index, seconds] of DELAYS.slice(0, 2).entries()) {
-      const attempt = index + 2
-      const limit = seconds * 1_000 + 30_000
-      const next = await subscription.until(about(draft, attempt), `attempt ${attempt}`, limit)
-      holds(
-        next.at - previous.at >= seconds * 1_000 - TOLERANCE_MS,
-        `attempt ${attempt} came ${Math.round((next.at - previous.at) / 1_000)} s after the one before`,
-        ['EVT-07'],
-      )
-      requireRepeated(first, next)
-      requireSigned(next, key, context.now())
-      previous = next
-    }
-    holds((await stateOf(context, draft)) !== 'revoked', 'a failing webhook changed its package', ['EVT-09'])
-  },
-}
-
-const sevenAttempts: Check = {
-  name: 'webhooks/seven-attempts',
-  ids: ['EVT-07', 'EVT-08', 'EVT-03', 'EVT-09'],
-  title: 'a receiver that fails gets seven attempts, each after its delay and none before it',
-  needs: ['webhooks', 'advance_clock'],
-  last: true,
-  async run(context) {
-    const { subscription, key } = await endpoint(context, { status: 503 })
-    const draft = await event(context)
-    const before = await stateOf(context, draft)
-    const first = await subscription.until(about(draft), 'the first attempt')
-    const attempts = () =>
-      subscription.received.filter(({ body }) => parseObject(body)['package_id'] === draft.packageId).length
-    for (const [index, seconds] of DELAYS.entries()) {
-      const attempt = index + 2
-      // The service has to record the failure before its clock moves.
-      await sleep(SETTLE_MS / 2)
-      await context.advance(seconds - 5)
-      await sleep(SETTLE_MS / 2)
-      same(attempts(), attempt - 1, `attempts before the delay of attempt ${attempt}`, ['EVT-07'])
-      // Delays may be longer than their minimum, which keeps receivers from being called all at once.
-      await context.advance(seconds + 10)
-      const next = await subscription.until(about(draft, attempt), `attempt ${attempt}`, MOVED_CLOCK_MS)
-      requireRepeated(first, next)
-      requireSigned(next, key, context.now())
-    }
-    await context.advance(2 * 86_400)
-    await sleep(SETTLE_MS / 2)
-    same(attempts(), 7, 'attempts of one delivery', ['EVT-07'])
-    same(await stateOf(context, draft), before, 'the state of a package whose webhook failed seven times', [
-      'EVT-09',
-    ])
-  },
-}
-
-async function judgeResults(context: Context, wait: () => Promise<unknown>): Promise<void> {
-  const elsewhere = context.webhooks?.subscribe(context.newId('hook'))
-  const ok = await endpoint(context)
-  const wrong = await endpoint(context, { status: 404 })
-  const gone = await endpoint(context, { status: 410 })
-  const moved = await endpoint(context, { status: 302, headers: { location: elsewhere?.url ?? '' } })
-  const draft = await event(context)
-  for (const { subscription } of [ok, wrong, gone, moved])
-    await subscription.until(about(draft), 'the first attempt')
-  const second = await event(context)
-  await ok.subscription.until(about(second), 'a webhook of the next event')
-  await wrong.subscription.until(about(second), 'the next event after a permanent failure')
-  await wait()
-  same(gone.subscription.received.some(about(second)), false, 'an event for an endpoint that answered 410', [
-    'EVT-08',
-  ])
-  same(elsewhere?.received.length, 0, 'requests at the target of a redirect', ['EVT-08'])
-  for (const [what, { subscription }] of Object.entries({ '204': ok, '404': wrong, '410': gone }))
-    same(subscription.received.some(about(draft, 2)), false, `a second attempt after ${what}`, ['EVT-08'])
-  context.note(
-    'O-33',
-    moved.subscription.received.some(about(draft, 2))
-      ? 'a redirect is tried again'
-      : 'a redirect ends a delivery',
-  )
-}
-
-const results: Check = {
-  name: 'webhooks/results',
-  ids: ['EVT-08', 'EVT-09'],
-  title: '2xx and 4xx end a delivery, 410 ends the endpoint, and a redirect is not followed',
-  needs: ['webhooks'],
-  background: true,
-  async run(context) {
-    if (context.hooks.advance_clock) throw new NotJudged('judged by the clock instead')
-    await judgeResults(context, () => sleep(REPETITION_MS))
-  },
-}
-
-const resultsByClock: Check = {
-  name: 'webhooks/results-by-clock',
-  ids: results.ids,
-  title: results.title,
-  needs: ['webhooks', 'advance_clock'],
-  last: true,
-  async run(context) {
-    await judgeResults(context, async () => {
-      await context.advance(300)
-      await sleep(SETTLE_MS / 2)
-    })
   },
 }
 
@@ -304,14 +129,28 @@ const rotation: Check = {
   },
 }
 
-export const WEBHOOK_CHECKS: readonly Check[] = [
-  firstRepetitions,
-  results,
-  signed,
-  addresses,
-  keys,
-  replay,
-  rotation,
-  resultsByClock,
-  sevenAttempts,
-]
+const revokedKey: Check = {
+  name: 'webhooks/revoked-key',
+  ids: ['ID-08'],
+  title: 'a revoked webhook key stays listed, and says when it was revoked and from when it is invalid',
+  needs: ['revoke_webhook_key'],
+  // Deliveries that are under way are signed with the keys of before.
+  last: true,
+  async run(context) {
+    const before = await directory(context)
+    const withStatus = (wanted: string) => before.findLast(({ status }) => status === wanted)
+    // A retiring key disturbs deliveries least.
+    const key = withStatus('retiring') ?? withStatus('active')
+    if (!key) throw new NotJudged('the directory has no webhook key that could be revoked')
+    const keyId = String(key['key_id'])
+    await context.hooks.revoke_webhook_key?.({ key_id: keyId })
+    const find = async () => (await directory(context)).find(({ key_id }) => key_id === keyId)
+    const listed = await context.eventually(find, (found) => found?.['status'] === 'revoked')
+    holds(listed !== undefined, 'a revoked key is missing in the notification directory')
+    same(listed['status'], 'revoked', 'status of a revoked webhook key')
+    for (const member of ['revoked_at', 'invalid_from'])
+      holds(typeof listed[member] === 'string', `a revoked webhook key has no ${member}`)
+  },
+}
+
+export const WEBHOOK_CHECKS: readonly Check[] = [signed, addresses, keys, replay, rotation, revokedKey]
