@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { parsePolicy } from '@agent-exchange/log'
-import { addItem } from '../inbox/inbox.fixture.ts'
+import { recordAuthor } from '../approvals/draft-authors.ts'
+import { addItem, endTimes } from '../inbox/inbox.fixture.ts'
 import { listSystems, revokeSystem } from '../systems/api-keys.ts'
 import { VERBS } from '../systems/verbs.ts'
 import { reasoning, startApi } from './api.fixture.ts'
@@ -212,6 +213,25 @@ test('the reason of a failed item is shown to systems and not readable in the da
   const { body } = await api.call(key, 'GET', '/inbox/set-aside')
   assert.ok(body['items'].some((item: { failure: string }) => item.failure === reason))
   assert.ok(!JSON.stringify(await api.db`select t::text from inbox_item t`).includes('canary-umbra'))
+test('a draft that a person wrote is not found, also after it was sent', async () => {
+  const draftId = await drafted('A person wrote the same.')
+  const author = { kind: 'person', id: 'person_ida' } as const
+  await api.db.begin((tx) => recordAuthor(tx, { agentId: 'agent_acme', draftId, author }))
+  const refused = async () => {
+    const path = `${ACME}/drafts/${draftId}`
+    for (const found of [
+      await api.call(key, 'GET', path),
+      await api.call(key, 'POST', `${path}/send`, {}, once()),
+    ])
+      assert.deepEqual([found.status, found.body['code']], [404, 'resource_not_found'])
+  }
+  await refused()
+  const [acme] = api.agents
+  assert.equal((await acme?.drafts.get(draftId))?.state, 'ready', 'nothing was sent')
+  await acme?.drafts.send(draftId)
+  await refused()
+})
+
 })
 
 test('a package that its recipient has not opened can be revoked', async () => {
