@@ -4,18 +4,12 @@ import { canonicalize } from '@agent-exchange/crypto'
 import { MEDIA_TYPE } from '@agent-exchange/protocol'
 import type { RequestSpans } from '@agent-exchange/server/tracing'
 import type { Answered } from '../operations/gateway-metrics.ts'
+import { DRAIN_MS, LISTENER_LIMITS } from '../listeners/listener-limits.ts'
 import { GatewayProblem } from '../problems.ts'
 import type { CallLimits } from '../systems/call-limits.ts'
 import type { IdentifyCaller } from '../systems/identify-caller.ts'
 import { may, type Caller } from '../systems/verbs.ts'
-import {
-  DRAIN_MS,
-  KEEP_ALIVE_MS,
-  MAXIMUM_BODY_BYTES,
-  MAXIMUM_CONNECTIONS,
-  MAXIMUM_PARAMETER_CHARACTERS,
-  REQUEST_TIMEOUT_MS,
-} from './api-limits.ts'
+import { KEEP_ALIVE_MS, MAXIMUM_BODY_BYTES, MAXIMUM_PARAMETER_CHARACTERS } from './api-limits.ts'
 import { agentOf, type Answer, type ApiParts, type Call } from './call.ts'
 import type { DelayRefusals } from './delay-refusals.ts'
 import { handlers } from './handlers/index.ts'
@@ -55,7 +49,7 @@ export function createApiServer(settings: ApiServerSettings): FastifyInstance {
   const replies = { publicUrl, log }
   const app = Fastify({
     bodyLimit: MAXIMUM_BODY_BYTES,
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    requestTimeout: LISTENER_LIMITS.requestMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
@@ -64,7 +58,7 @@ export function createApiServer(settings: ApiServerSettings): FastifyInstance {
     frameworkErrors: (error, request, reply) => void sendProblem(error, request, reply, replies),
     ...settings.listener,
   }) as FastifyInstance
-  app.server.maxConnections = MAXIMUM_CONNECTIONS
+  app.server.maxConnections = LISTENER_LIMITS.connections
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(MEDIA_TYPE.json, { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
   app.setErrorHandler(async (error, request, reply) => {

@@ -25,6 +25,7 @@ import type { ContentStore } from '../content/content-store.ts'
 import { openContentStore } from '../content/open-content-store.ts'
 import { retentionTask } from '../content/retention.ts'
 import { openDesk } from '../desk/open-desk.ts'
+import { closeListener } from '../listeners/create-listener.ts'
 import { listenForAdministration } from '../operations/admin-listener.ts'
 import { createGatewayMetrics } from '../operations/gateway-metrics.ts'
 import { openOperations, openRequestSpans } from '../operations/open-operations.ts'
@@ -204,7 +205,7 @@ export async function startGateway(
   ]
   cleanup.use(startPeriodic(tasks, log))
   const webhooks = await listenForWebhooks(agents, { host, port: webhookPort, tls })
-  cleanup.defer(() => closed(webhooks))
+  cleanup.defer(() => closeListener(webhooks))
   const admin = await listenForAdministration({
     // Behind a proxy, its monitoring is on this machine.
     host: isBehindProxy ? LOOPBACK : host,
@@ -213,7 +214,7 @@ export async function startGateway(
     isReady: () => isReady,
     metrics: metrics.registry,
   })
-  cleanup.defer(() => closed(admin))
+  cleanup.defer(() => closeListener(admin))
   cleanup.defer(() => void (isReady = false))
   if (isBehindProxy) for (const server of [api.app.server, webhooks]) answerProxiesOnly(server, isProxy, log)
   const apiUrl = await api.app.listen({ host, port })
@@ -249,13 +250,6 @@ function reloadOf(
     // With TLS they are TLS servers; the types of Fastify and node:http do not say so.
     listeners: servers.map((server) => ({ server: server as TlsServer, verifiesClients: false })),
     log,
-  })
-}
-
-function closed(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve())
-    server.closeIdleConnections()
   })
 }
 
