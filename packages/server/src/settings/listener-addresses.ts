@@ -15,6 +15,9 @@ export function isLoopback(host: string): boolean {
   return loopback.check(host, isIPv6(host) ? 'ipv6' : 'ipv4')
 }
 
+/** The host of a URL as an address or a name: without the brackets of IPv6. */
+export const hostOf = ({ hostname }: URL) => hostname.replace(/^\[|\]$/gu, '')
+
 export function parseHost(text: string): string {
   if (isIP(text) === 0 && !HOST_NAME.test(text)) {
     throw new SettingError(
