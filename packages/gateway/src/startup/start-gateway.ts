@@ -20,6 +20,7 @@ import { hostAgents, type AgentHosting } from '../agents/host-agents.ts'
 import { mountMcp } from '../api/mount-mcp.ts'
 import { openApi } from '../api/open-api.ts'
 import { listenForWebhooks } from '../agents/webhook-listener.ts'
+import { administrationHost, isBehindProxy } from '../config/administration-place.ts'
 import { withGatewayMasterKey, type GatewayConfig } from '../config/read-config.ts'
 import type { ContentStore } from '../content/content-store.ts'
 import { openContentStore } from '../content/open-content-store.ts'
@@ -38,7 +39,6 @@ import { openGatewayDatabase } from './open-gateway-database.ts'
 
 const PING_SECONDS = 2
 const PING_LIMIT_MS = 2_000
-const LOOPBACK = '127.0.0.1'
 
 export interface GatewayOptions {
   readonly clock?: Clock
@@ -124,7 +124,6 @@ export async function startGateway(
   }
   const { host, port, webhookPort, adminPort, publicUrl, tls, tokens, mcp, pushHosts } = config
   const isProxy = trustedPeers(config.trustedProxies)
-  const isBehindProxy = tls === undefined && config.trustedProxies.length > 0
   const desk = openDesk({
     db,
     agents,
@@ -207,8 +206,7 @@ export async function startGateway(
   const webhooks = await listenForWebhooks(agents, { host, port: webhookPort, tls })
   cleanup.defer(() => closeListener(webhooks))
   const admin = await listenForAdministration({
-    // Behind a proxy, its monitoring is on this machine.
-    host: isBehindProxy ? LOOPBACK : host,
+    host: administrationHost(config),
     port: adminPort,
     tls,
     isReady: () => isReady,
@@ -216,7 +214,8 @@ export async function startGateway(
   })
   cleanup.defer(() => closeListener(admin))
   cleanup.defer(() => void (isReady = false))
-  if (isBehindProxy) for (const server of [api.app.server, webhooks]) answerProxiesOnly(server, isProxy, log)
+  if (isBehindProxy(config))
+    for (const server of [api.app.server, webhooks]) answerProxiesOnly(server, isProxy, log)
   const apiUrl = await api.app.listen({ host, port })
   if (tls?.files)
     cleanup.use(startPeriodic([reloadOf(tls, tls.files, [api.app.server, webhooks, admin], log)], log))
