@@ -7,7 +7,7 @@ import { createLog } from '@agent-exchange/server/create-log'
 import { certificateReload } from '@agent-exchange/server/certificate-reload'
 import { masterKeyReload } from '@agent-exchange/server/master-key-reload'
 import { listenerOptions } from '@agent-exchange/server/listener-options'
-import type { TlsConfig, TlsFiles } from '@agent-exchange/server/settings'
+import { listenAddress, type TlsConfig, type TlsFiles } from '@agent-exchange/server/settings'
 import { startPeriodic, type PeriodicTask } from '@agent-exchange/server/periodic'
 import type { Database } from '@agent-exchange/database'
 import { trustedPeers } from '@agent-exchange/server/trusted-peers'
@@ -203,10 +203,11 @@ export async function startGateway(
     ...desk.tasks,
   ]
   cleanup.use(startPeriodic(tasks, log))
-  const webhooks = await listenForWebhooks(agents, { host, port: webhookPort, tls })
+  const address = listenAddress(host)
+  const webhooks = await listenForWebhooks(agents, { host: address, port: webhookPort, tls })
   cleanup.defer(() => closeListener(webhooks))
   const admin = await listenForAdministration({
-    host: administrationHost(config),
+    host: listenAddress(administrationHost(config)),
     port: adminPort,
     tls,
     isReady: () => isReady,
@@ -216,7 +217,7 @@ export async function startGateway(
   cleanup.defer(() => void (isReady = false))
   if (isBehindProxy(config))
     for (const server of [api.app.server, webhooks]) answerProxiesOnly(server, isProxy, log)
-  const apiUrl = await api.app.listen({ host, port })
+  const apiUrl = await api.app.listen({ host: address, port })
   if (tls?.files)
     cleanup.use(startPeriodic([reloadOf(tls, tls.files, [api.app.server, webhooks, admin], log)], log))
   const urls = {

@@ -49,6 +49,9 @@ export function parseProxies(text: string): string[] {
   return entries
 }
 
+/** The one address to listen at: a server has one, and `localhost` can stand for two. */
+export const listenAddress = (host: string) => (host.toLowerCase() === 'localhost' ? '127.0.0.1' : host)
+
 /** The URL under which this machine reaches a listener. */
 export function listenerUrl(host: string, port: number, secure: boolean): string {
   const name = WILDCARDS.has(host) ? 'localhost' : isIPv6(host) ? `[${host}]` : host
