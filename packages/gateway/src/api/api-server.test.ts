@@ -295,3 +295,32 @@ test('requests that are malformed, too large or unknown get problem documents', 
   assert.equal((await api.call(key, 'GET', '/nothing')).status, 404)
   assert.equal((await api.call(key, 'GET', `${ACME}/packages?limit=201`)).status, 422)
 })
+
+test('text that no id can be is not found in a path, and refused in a query', async () => {
+  for (const text of ['%00', 'pkg_1%00', 'a%20b', '%E2%82%AC', '..%2Fx'])
+    for (const [method, path] of [
+      ['GET', `/agents/${text}/threads`],
+      ['GET', `${ACME}/threads/${text}`],
+      ['GET', `${ACME}/packages/${text}`],
+      ['GET', `${ACME}/drafts/${text}`],
+      ['POST', `${ACME}/drafts/${text}/send`],
+      ['POST', `${ACME}/packages/${text}/revoke`],
+      ['POST', `/inbox/leases/${text}/done`],
+      ['POST', `/inbox/set-aside/${text}/retry`],
+    ] as const) {
+      const body = { done: { lease_token: 'x'.repeat(43) }, revoke: { reason: 'superseded' } }
+      const given = body[path.split('/').at(-1) as keyof typeof body] ?? {}
+      const post = method === 'POST' ? ([given, once()] as const) : []
+      const found = await api.call(key, method, path, ...post)
+      assert.deepEqual([found.status, found.body['code']], [404, 'resource_not_found'], path)
+    }
+  for (const query of [
+    'threads?before=%00',
+    'packages?before=pkg_1%00',
+    'packages?thread_id=%00',
+    'capsule?package_id=%00',
+  ]) {
+    const found = await api.call(key, 'GET', `${ACME}/${query}`)
+    assert.deepEqual([found.status, found.body['code']], [422, 'validation_failed'], query)
+  }
+})

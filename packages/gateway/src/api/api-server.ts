@@ -22,7 +22,7 @@ import {
   type GatewayOperationId,
 } from './operations.ts'
 import { correlationIdOf, problemOf, sendProblem } from './problem-replies.ts'
-import { readBody, readQuery } from './request-input.ts'
+import { readBody, readPath, readQuery } from './request-input.ts'
 import { onceClosed, onResponseEnd } from './response-end.ts'
 import { traceRequests } from './trace-requests.ts'
 
@@ -142,7 +142,7 @@ function readCall(
   })
   return {
     ...known,
-    path: request.params as Record<string, string>,
+    path: readPath(request.params as Record<string, string>),
     query: readQuery(operation, request.query as Record<string, unknown>),
     body: readBody(operation, request.body as Buffer | undefined),
     signal: gone.signal,
@@ -172,7 +172,7 @@ async function answerOf(
       throw new GatewayProblem('header_missing', { header: 'Idempotency-Key' })
     return run()
   }
-  const content = canonicalize({ id, path: { ...call.path }, body: (call.body ?? null) as never })
+  const content = canonicalize({ id, path: call.path, body: (call.body ?? null) as never })
   return runOnce(call.parts.db, { caller: call.caller.id, key, content }, run)
 }
 
