@@ -232,6 +232,42 @@ test('a draft that a person wrote is not found, also after it was sent', async (
   await refused()
 })
 
+test('the reason of a failed item is shown to systems and not readable in the database', async () => {
+  const { packageId } = await addItem(api.db, { agentId: 'agent_bolt' })
+  await api.db`update inbox_item set attempts = 7 where package_id = ${packageId}`
+  const [lease] = (await api.call(key, 'POST', '/inbox/leases', { agent_id: 'agent_bolt' })).body['leases']
+  const reason = 'row 7 says canary-umbra'
+  const path = `/inbox/leases/${lease.item_id}/failed`
+  const failed = await api.call(key, 'POST', path, { lease_token: lease.lease_token, reason })
+  assert.equal(failed.status, 200, JSON.stringify(failed.body))
+  const { body } = await api.call(key, 'GET', '/inbox/set-aside')
+  assert.ok(body['items'].some((item: { failure: string }) => item.failure === reason))
+  assert.ok(!JSON.stringify(await api.db`select t::text from inbox_item t`).includes('canary-umbra'))
+  await api.db`
+    update inbox_item set failure_wrapped = set_byte(failure_wrapped, 20, 255 - get_byte(failure_wrapped, 20))
+    where package_id = ${packageId}`
+  const { status, body: damaged } = await api.call(key, 'GET', '/inbox/set-aside')
+  const reasons = damaged['items'].map((item: { failure: string }) => item.failure)
+  assert.deepEqual([status, reasons.includes('The reason cannot be decrypted.')], [200, true])
+})
+
+test('content that cannot be read fails its item, and the others of the request are leased', async () => {
+  const broken = await addItem(api.db, { agentId: 'agent_bolt' })
+  const whole = await addItem(api.db, { agentId: 'agent_bolt' })
+  const packagesOf = async () => {
+    const { status, body } = await api.call(key, 'POST', '/inbox/leases', { agent_id: 'agent_bolt', max: 20 })
+    assert.equal(status, 200, JSON.stringify(body))
+    return body['leases'].map((each: { package_id: string }) => each.package_id) as string[]
+  }
+  api.contents.damage(broken.packageId)
+  assert.deepEqual(await packagesOf(), [whole.packageId])
+  assert.ok(api.logged.some((line) => line.includes('content of an item cannot be read')))
+  await api.db`update inbox_item set attempts = 7 where package_id = ${broken.packageId}`
+  await endTimes(api.db)
+  assert.ok(!(await packagesOf()).includes(broken.packageId))
+  const { body } = await api.call(key, 'GET', '/inbox/set-aside')
+  const found = body['items'].find((item: { package_id: string }) => item.package_id === broken.packageId)
+  assert.equal(found?.failure, 'The stored content cannot be read.')
 })
 
 test('a package that its recipient has not opened can be revoked', async () => {
