@@ -156,6 +156,17 @@ test('a system does only what its verbs permit, for its agents', async () => {
   assert.equal((await api.call(drafting, 'POST', '/inbox/leases', {})).status, 403)
 })
 
+test('requests that are not permitted count as calls of the system', async () => {
+  const reading = await api.key(['agent_acme'], ['read'])
+  const statuses = new Set<number>()
+  for (let sent = 0; sent < 1_250; sent += 50)
+    for (const { status } of await Promise.all(
+      Array.from({ length: 50 }, () => api.call(reading, 'POST', '/inbox/leases', {})),
+    ))
+      statuses.add(status)
+  assert.deepEqual([...statuses], [403, 429])
+})
+
 test('each operation is refused to a system that may do everything else', async () => {
   for (const verb of VERBS) {
     const without = await api.key(
@@ -202,17 +213,6 @@ test('the data of another agent is not found: by id, by lease, by capsule', asyn
   assert.deepEqual((await api.call(nobody, 'POST', '/inbox/leases', {})).body['leases'], [])
 })
 
-test('the reason of a failed item is shown to systems and not readable in the database', async () => {
-  const { packageId } = await addItem(api.db, { agentId: 'agent_bolt' })
-  await api.db`update inbox_item set attempts = 7 where package_id = ${packageId}`
-  const [lease] = (await api.call(key, 'POST', '/inbox/leases', { agent_id: 'agent_bolt' })).body['leases']
-  const reason = 'row 7 says canary-umbra'
-  const path = `/inbox/leases/${lease.item_id}/failed`
-  const failed = await api.call(key, 'POST', path, { lease_token: lease.lease_token, reason })
-  assert.equal(failed.status, 200, JSON.stringify(failed.body))
-  const { body } = await api.call(key, 'GET', '/inbox/set-aside')
-  assert.ok(body['items'].some((item: { failure: string }) => item.failure === reason))
-  assert.ok(!JSON.stringify(await api.db`select t::text from inbox_item t`).includes('canary-umbra'))
 test('a draft that a person wrote is not found, also after it was sent', async () => {
   const draftId = await drafted('A person wrote the same.')
   const author = { kind: 'person', id: 'person_ida' } as const

@@ -110,10 +110,10 @@ function registerOperation(app: FastifyInstance, id: GatewayOperationId, setting
     // Before the body is read.
     onRequest: async (request, reply) => {
       const caller = await settings.identify(request.headers.authorization)
-      if (!may(caller, operation.verb)) throw new GatewayProblem('not_permitted', { verb: operation.verb })
       const refused = settings.limits.begin(caller.id)
       if (refused) throw new GatewayProblem('rate_limited', { retry_after_seconds: refused.waitSeconds })
       onceClosed(reply.raw, () => settings.limits.end(caller.id))
+      if (!may(caller, operation.verb)) throw new GatewayProblem('not_permitted', { verb: operation.verb })
       callers.set(request, caller)
     },
     handler: async (request, reply) => {
