@@ -9,8 +9,9 @@ const exchange = () => ({
   port: env.AEX_OPERATOR_PORT || '8081',
   tls: env.AEX_TLS_CERT,
 })
+// Behind proxies that end TLS, its health is on loopback.
 const gateway = () => ({
-  host: env.AEX_GATEWAY_HOST,
+  host: env.AEX_GATEWAY_TRUSTED_PROXIES && !env.AEX_GATEWAY_TLS_CERT ? '127.0.0.1' : env.AEX_GATEWAY_HOST,
   port: env.AEX_GATEWAY_ADMIN_PORT || '8091',
   tls: env.AEX_GATEWAY_TLS_CERT,
 })

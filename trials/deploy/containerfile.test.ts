@@ -14,7 +14,7 @@ test('the image runs the exchange as a user without a name, and writes to one fo
   assert.match(image.healthCheck.join(' '), /^node .*health-check\.js$/u)
 })
 
-test('the image of the gateway runs as a user without a name, writes to one folder, and serves with TLS only', () => {
+test('the image of the gateway runs as a user without a name, writes to one folder, and serves with TLS or proxies that end it', () => {
   const path = new URL('../../deploy/container/Containerfile.gateway', import.meta.url)
   const image = readContainerfile(readFileSync(path, 'utf8'))
   assert.equal(image.user, '10001:10001')
@@ -23,6 +23,11 @@ test('the image of the gateway runs as a user without a name, writes to one fold
   assert.deepEqual(image.command.slice(-2), ['gateway', 'serve'])
   assert.match(image.healthCheck.join(' '), /^node .*health-check\.js gateway$/u)
   assert.throws(() => readGatewayConfig(image.environment), /AEX_GATEWAY_HOST[^]*needs TLS/u)
+  const proxies = {
+    AEX_GATEWAY_TRUSTED_PROXIES: '10.0.0.5',
+    AEX_GATEWAY_PUBLIC_URL: 'https://gateway.company.example',
+  }
+  assert.equal(readGatewayConfig({ ...image.environment, ...proxies }).host, '0.0.0.0')
 })
 
 test('only the last stage counts', () => {

@@ -15,6 +15,7 @@ export { MAXIMUM_APPROVERS_OF_RULE, MAXIMUM_PEOPLE_OF_RULE } from './approvals/a
 export { ApprovalProblem } from './approvals/approval-problem.ts'
 export { addRule, listRules, removeRule, type ApprovalRule } from './approvals/approval-rules.ts'
 export { addDelegation, endDelegation, listDelegations } from './approvals/delegations.ts'
+export { administrationPlace, type AdministrationPlace } from './config/administration-place.ts'
 export { gatewayPlace } from './config/gateway-place.ts'
 export { readGatewayConfig } from './config/read-config.ts'
 export { VARIABLES as GATEWAY_VARIABLES } from './config/variables.ts'

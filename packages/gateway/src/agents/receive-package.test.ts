@@ -40,7 +40,7 @@ async function receiving(begins: 'opened' | 'accepted' = 'opened') {
   let number = 0
   async function receive(
     object: ProtocolObject,
-    { from = 'org_partner', thread = 'thread_1', at = OPENED } = {},
+    { from = 'org_partner', thread = 'thread_1', at = OPENED, accepted = daysLater(-10) } = {},
   ) {
     const packageId = `pkg_${(number += 1)}`
     const party = { organizationId: from, agentId: 'agent_partner' }
@@ -51,13 +51,19 @@ async function receiving(begins: 'opened' | 'accepted' = 'opened') {
       sentBy: party,
       writtenBy: party,
       senderKey: { keyId: 'key_1', fingerprint: 'f' },
-      acceptedAt: daysLater(-10),
+      acceptedAt: accepted,
       receipts: [],
     } as unknown as OpenedPackage
     await db.begin((tx) => storeReceived(tx, { hosted, contents, opened, openedAt: new Date(at) }))
     return packageId
   }
   const reader = { kind: 'system', id: 'erp', purpose: 'test' } as const
+  /** What the sender of a package lets language models do with it. */
+  async function modelUseOf(packageId: string) {
+    const content = await contents.read(reader, agentId, packageId)
+    assert.ok(content !== undefined && content !== 'gone')
+    return content.modelUse
+  }
   /** Which of the packages are gone at this time. */
   async function goneAt(at: string, ...packageIds: readonly string[]) {
     clock.at = at
@@ -65,7 +71,7 @@ async function receiving(begins: 'opened' | 'accepted' = 'opened') {
     const found = await Promise.all(packageIds.map((id) => contents.read(reader, agentId, id)))
     return found.map((content) => content === 'gone')
   }
-  return { agentId, receive, goneAt }
+  return { agentId, receive, modelUseOf, goneAt }
 }
 
 test("[O-51][OBJ-15] a received policy's retention counts for the content under it and for itself, the shorter of both", async () => {
@@ -97,6 +103,22 @@ test('[O-51] the retention of a policy counts from the acceptance where the exch
   const { receive, goneAt } = await receiving('accepted')
   const packages = [await receive(policyOf(30)), await receive(question)]
   assert.deepEqual(await goneAt(daysLater(20), ...packages), [true, true])
+})
+
+test('[OBJ-15] of two policies the one that the exchange accepted later counts, also if the earlier one is opened after it', async () => {
+  const { receive, modelUseOf, goneAt } = await receiving()
+  const none = { allowed_for_training: false, allowed_for_runtime_reasoning: false }
+  const all = { allowed_for_training: true, allowed_for_runtime_reasoning: true }
+  const first = { ...policyOf(20), model_use: all } as ProtocolObject
+  const later = { ...policyOf(60), model_use: none } as ProtocolObject
+  const asked = await receive(question)
+  await receive(later, { accepted: daysLater(-1) })
+  assert.deepEqual(await modelUseOf(asked), none)
+  for (const at of [daysLater(1), daysLater(2)]) await receive(first, { accepted: daysLater(-2), at })
+  assert.deepEqual(await modelUseOf(asked), none, 'the permission does not come back')
+  assert.deepEqual(await goneAt(daysLater(59), asked), [false], 'and shortens no retention')
+  await receive(first, { accepted: daysLater(1), at: daysLater(1) })
+  assert.deepEqual(await goneAt(daysLater(59), asked), [true], 'a newer one counts')
 })
 
 test('a legal hold keeps what a policy ends', async () => {

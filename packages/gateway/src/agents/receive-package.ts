@@ -50,12 +50,13 @@ export async function storeReceived(
 ): Promise<void> {
   const { object, metadata, sentBy, writtenBy, senderKey, acceptedAt } = opened
   const { retention_begins: begins } = agent.context.deployment.profile['O-51']
-  const retentionFrom = { opened: openedAt, accepted: dateOfInstant(acceptedAt) ?? openedAt }[begins]
+  const accepted = dateOfInstant(acceptedAt) ?? openedAt
+  const retentionFrom = { opened: openedAt, accepted }[begins]
   const { responds_to_package_id: respondsTo } = metadata
   const packageId = opened.resource.package_id
-  const received = { agentId, packageId, organizationId: sentBy.organizationId, object }
   const receivedAt = openedAt.toISOString()
-  await keepReceivedPolicy(tx, received, receivedAt)
+  const received = { agentId, packageId, organizationId: sentBy.organizationId, object }
+  const isPolicyKept = await keepReceivedPolicy(tx, received, accepted.toISOString())
   const policyDays = await policyRetentionDays(tx, received)
   const retentionUntil = retentionEnd(object, { from: retentionFrom, policyDays })
   const policyId = policyIdOf(object)
@@ -72,7 +73,7 @@ export async function storeReceived(
       signed_by_key: senderKey.keyId,
       signing_key_fingerprint: senderKey.fingerprint,
       accepted_at: acceptedAt,
-      opened_at: openedAt.toISOString(),
+      opened_at: receivedAt,
       log_conflict: opened.logConflict !== undefined,
       receipts_sent: opened.receipts.map(({ state }) => state),
       ...(respondsTo !== undefined && { responds_to: respondsTo }),
@@ -81,7 +82,7 @@ export async function storeReceived(
     ...(retentionUntil && { retentionUntil }),
     ...(policyId !== undefined && { underPolicy: { organizationId, policyId, retentionFrom } }),
   })
-  if (object.object_type === 'policy_envelope')
+  if (isPolicyKept && object.object_type === 'policy_envelope')
     await shortenRetention(tx, {
       agentId,
       organizationId,

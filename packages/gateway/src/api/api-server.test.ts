@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { parsePolicy } from '@agent-exchange/log'
-import { addItem } from '../inbox/inbox.fixture.ts'
+import { recordAuthor } from '../approvals/draft-authors.ts'
+import { addItem, endTimes } from '../inbox/inbox.fixture.ts'
 import { listSystems, revokeSystem } from '../systems/api-keys.ts'
 import { VERBS } from '../systems/verbs.ts'
 import { reasoning, startApi } from './api.fixture.ts'
@@ -155,6 +156,17 @@ test('a system does only what its verbs permit, for its agents', async () => {
   assert.equal((await api.call(drafting, 'POST', '/inbox/leases', {})).status, 403)
 })
 
+test('requests that are not permitted count as calls of the system', async () => {
+  const reading = await api.key(['agent_acme'], ['read'])
+  const statuses = new Set<number>()
+  for (let sent = 0; sent < 1_250; sent += 50)
+    for (const { status } of await Promise.all(
+      Array.from({ length: 50 }, () => api.call(reading, 'POST', '/inbox/leases', {})),
+    ))
+      statuses.add(status)
+  assert.deepEqual([...statuses], [403, 429])
+})
+
 test('each operation is refused to a system that may do everything else', async () => {
   for (const verb of VERBS) {
     const without = await api.key(
@@ -201,6 +213,25 @@ test('the data of another agent is not found: by id, by lease, by capsule', asyn
   assert.deepEqual((await api.call(nobody, 'POST', '/inbox/leases', {})).body['leases'], [])
 })
 
+test('a draft that a person wrote is not found, also after it was sent', async () => {
+  const draftId = await drafted('A person wrote the same.')
+  const author = { kind: 'person', id: 'person_ida' } as const
+  await api.db.begin((tx) => recordAuthor(tx, { agentId: 'agent_acme', draftId, author }))
+  const refused = async () => {
+    const path = `${ACME}/drafts/${draftId}`
+    for (const found of [
+      await api.call(key, 'GET', path),
+      await api.call(key, 'POST', `${path}/send`, {}, once()),
+    ])
+      assert.deepEqual([found.status, found.body['code']], [404, 'resource_not_found'])
+  }
+  await refused()
+  const [acme] = api.agents
+  assert.equal((await acme?.drafts.get(draftId))?.state, 'ready', 'nothing was sent')
+  await acme?.drafts.send(draftId)
+  await refused()
+})
+
 test('the reason of a failed item is shown to systems and not readable in the database', async () => {
   const { packageId } = await addItem(api.db, { agentId: 'agent_bolt' })
   await api.db`update inbox_item set attempts = 7 where package_id = ${packageId}`
@@ -212,6 +243,31 @@ test('the reason of a failed item is shown to systems and not readable in the da
   const { body } = await api.call(key, 'GET', '/inbox/set-aside')
   assert.ok(body['items'].some((item: { failure: string }) => item.failure === reason))
   assert.ok(!JSON.stringify(await api.db`select t::text from inbox_item t`).includes('canary-umbra'))
+  await api.db`
+    update inbox_item set failure_wrapped = set_byte(failure_wrapped, 20, 255 - get_byte(failure_wrapped, 20))
+    where package_id = ${packageId}`
+  const { status, body: damaged } = await api.call(key, 'GET', '/inbox/set-aside')
+  const reasons = damaged['items'].map((item: { failure: string }) => item.failure)
+  assert.deepEqual([status, reasons.includes('The reason cannot be decrypted.')], [200, true])
+})
+
+test('content that cannot be read fails its item, and the others of the request are leased', async () => {
+  const broken = await addItem(api.db, { agentId: 'agent_bolt' })
+  const whole = await addItem(api.db, { agentId: 'agent_bolt' })
+  const packagesOf = async () => {
+    const { status, body } = await api.call(key, 'POST', '/inbox/leases', { agent_id: 'agent_bolt', max: 20 })
+    assert.equal(status, 200, JSON.stringify(body))
+    return body['leases'].map((each: { package_id: string }) => each.package_id) as string[]
+  }
+  api.contents.damage(broken.packageId)
+  assert.deepEqual(await packagesOf(), [whole.packageId])
+  assert.ok(api.logged.some((line) => line.includes('content of an item cannot be read')))
+  await api.db`update inbox_item set attempts = 7 where package_id = ${broken.packageId}`
+  await endTimes(api.db)
+  assert.ok(!(await packagesOf()).includes(broken.packageId))
+  const { body } = await api.call(key, 'GET', '/inbox/set-aside')
+  const found = body['items'].find((item: { package_id: string }) => item.package_id === broken.packageId)
+  assert.equal(found?.failure, 'The stored content cannot be read.')
 })
 
 test('a package that its recipient has not opened can be revoked', async () => {
@@ -274,4 +330,33 @@ test('requests that are malformed, too large or unknown get problem documents', 
   }
   assert.equal((await api.call(key, 'GET', '/nothing')).status, 404)
   assert.equal((await api.call(key, 'GET', `${ACME}/packages?limit=201`)).status, 422)
+})
+
+test('text that no id can be is not found in a path, and refused in a query', async () => {
+  for (const text of ['%00', 'pkg_1%00', 'a%20b', '%E2%82%AC', '..%2Fx'])
+    for (const [method, path] of [
+      ['GET', `/agents/${text}/threads`],
+      ['GET', `${ACME}/threads/${text}`],
+      ['GET', `${ACME}/packages/${text}`],
+      ['GET', `${ACME}/drafts/${text}`],
+      ['POST', `${ACME}/drafts/${text}/send`],
+      ['POST', `${ACME}/packages/${text}/revoke`],
+      ['POST', `/inbox/leases/${text}/done`],
+      ['POST', `/inbox/set-aside/${text}/retry`],
+    ] as const) {
+      const body = { done: { lease_token: 'x'.repeat(43) }, revoke: { reason: 'superseded' } }
+      const given = body[path.split('/').at(-1) as keyof typeof body] ?? {}
+      const post = method === 'POST' ? ([given, once()] as const) : []
+      const found = await api.call(key, method, path, ...post)
+      assert.deepEqual([found.status, found.body['code']], [404, 'resource_not_found'], path)
+    }
+  for (const query of [
+    'threads?before=%00',
+    'packages?before=pkg_1%00',
+    'packages?thread_id=%00',
+    'capsule?package_id=%00',
+  ]) {
+    const found = await api.call(key, 'GET', `${ACME}/${query}`)
+    assert.deepEqual([found.status, found.body['code']], [422, 'validation_failed'], query)
+  }
 })

@@ -4,18 +4,12 @@ import { canonicalize } from '@agent-exchange/crypto'
 import { MEDIA_TYPE } from '@agent-exchange/protocol'
 import type { RequestSpans } from '@agent-exchange/server/tracing'
 import type { Answered } from '../operations/gateway-metrics.ts'
+import { DRAIN_MS, LISTENER_LIMITS } from '../listeners/listener-limits.ts'
 import { GatewayProblem } from '../problems.ts'
 import type { CallLimits } from '../systems/call-limits.ts'
 import type { IdentifyCaller } from '../systems/identify-caller.ts'
 import { may, type Caller } from '../systems/verbs.ts'
-import {
-  DRAIN_MS,
-  KEEP_ALIVE_MS,
-  MAXIMUM_BODY_BYTES,
-  MAXIMUM_CONNECTIONS,
-  MAXIMUM_PARAMETER_CHARACTERS,
-  REQUEST_TIMEOUT_MS,
-} from './api-limits.ts'
+import { KEEP_ALIVE_MS, MAXIMUM_BODY_BYTES, MAXIMUM_PARAMETER_CHARACTERS } from './api-limits.ts'
 import { agentOf, type Answer, type ApiParts, type Call } from './call.ts'
 import type { DelayRefusals } from './delay-refusals.ts'
 import { handlers } from './handlers/index.ts'
@@ -28,7 +22,7 @@ import {
   type GatewayOperationId,
 } from './operations.ts'
 import { correlationIdOf, problemOf, sendProblem } from './problem-replies.ts'
-import { readBody, readQuery } from './request-input.ts'
+import { readBody, readPath, readQuery } from './request-input.ts'
 import { onceClosed, onResponseEnd } from './response-end.ts'
 import { traceRequests } from './trace-requests.ts'
 
@@ -55,7 +49,7 @@ export function createApiServer(settings: ApiServerSettings): FastifyInstance {
   const replies = { publicUrl, log }
   const app = Fastify({
     bodyLimit: MAXIMUM_BODY_BYTES,
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    requestTimeout: LISTENER_LIMITS.requestMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
@@ -64,7 +58,7 @@ export function createApiServer(settings: ApiServerSettings): FastifyInstance {
     frameworkErrors: (error, request, reply) => void sendProblem(error, request, reply, replies),
     ...settings.listener,
   }) as FastifyInstance
-  app.server.maxConnections = MAXIMUM_CONNECTIONS
+  app.server.maxConnections = LISTENER_LIMITS.connections
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(MEDIA_TYPE.json, { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
   app.setErrorHandler(async (error, request, reply) => {
@@ -116,10 +110,10 @@ function registerOperation(app: FastifyInstance, id: GatewayOperationId, setting
     // Before the body is read.
     onRequest: async (request, reply) => {
       const caller = await settings.identify(request.headers.authorization)
-      if (!may(caller, operation.verb)) throw new GatewayProblem('not_permitted', { verb: operation.verb })
       const refused = settings.limits.begin(caller.id)
       if (refused) throw new GatewayProblem('rate_limited', { retry_after_seconds: refused.waitSeconds })
       onceClosed(reply.raw, () => settings.limits.end(caller.id))
+      if (!may(caller, operation.verb)) throw new GatewayProblem('not_permitted', { verb: operation.verb })
       callers.set(request, caller)
     },
     handler: async (request, reply) => {
@@ -148,7 +142,7 @@ function readCall(
   })
   return {
     ...known,
-    path: request.params as Record<string, string>,
+    path: readPath(request.params as Record<string, string>),
     query: readQuery(operation, request.query as Record<string, unknown>),
     body: readBody(operation, request.body as Buffer | undefined),
     signal: gone.signal,
@@ -178,7 +172,7 @@ async function answerOf(
       throw new GatewayProblem('header_missing', { header: 'Idempotency-Key' })
     return run()
   }
-  const content = canonicalize({ id, path: { ...call.path }, body: (call.body ?? null) as never })
+  const content = canonicalize({ id, path: call.path, body: (call.body ?? null) as never })
   return runOnce(call.parts.db, { caller: call.caller.id, key, content }, run)
 }
 

@@ -52,7 +52,8 @@ export async function startApi() {
       box: testBox(),
       agents: { list: () => hosted, find: (agentId) => hosted.find((each) => each.agentId === agentId) },
       contents,
-      clock: systemClock,
+      // Its limits per minute do not refill, however slow the machine is.
+      clock: { ...systemClock, monotonicMilliseconds: () => 0 },
       publicUrl: 'http://gateway.example',
       log: { info: write, error: write },
       tokens: { source: issuerKeys(provider.issuer, systemClock), audience: TOKEN_AUDIENCE },

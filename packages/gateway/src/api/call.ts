@@ -17,6 +17,7 @@ export interface ApiParts {
   /** Encrypts what systems write about items. */
   readonly box: SecretWrap
   readonly now: () => Date
+  readonly log: { error(fields: object, message: string): void }
 }
 
 type Row<Id extends GatewayOperationId> = (typeof gatewayOperations)[Id]

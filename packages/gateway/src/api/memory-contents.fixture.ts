@@ -1,3 +1,4 @@
+import { MasterKeyError } from '@agent-exchange/server/master-key'
 import { MAXIMUM_CONTENT_PAGE } from '../content/content-limits.ts'
 import type { ContentStore, NewContent, Reader, StoredContent } from '../content/content-store.ts'
 
@@ -5,9 +6,12 @@ import type { ContentStore, NewContent, Reader, StoredContent } from '../content
 export function memoryContents(): ContentStore & {
   readonly reads: Reader[]
   forget(packageId: string): void
+  /** As a row whose ciphertext was altered: reading it fails. */
+  damage(packageId: string): void
 } {
   const stored: (StoredContent & { readonly agentId: string; isGone?: true })[] = []
   const reads: Reader[] = []
+  const damaged = new Set<string>()
   const find = (agentId: string, packageId: string) =>
     stored.find((each) => each.agentId === agentId && each.packageId === packageId)
   return {
@@ -15,6 +19,7 @@ export function memoryContents(): ContentStore & {
     forget: (packageId) => {
       for (const each of stored) if (each.packageId === packageId) each.isGone = true
     },
+    damage: (packageId) => void damaged.add(packageId),
     put: (_tx, content: NewContent) => {
       const { retentionUntil, ...rest } = content
       if (!find(content.agentId, content.packageId))
@@ -28,6 +33,8 @@ export function memoryContents(): ContentStore & {
     },
     read: (reader, agentId, packageId) => {
       reads.push(reader)
+      if (damaged.has(packageId))
+        return Promise.reject(new MasterKeyError('A stored ciphertext was altered.'))
       const found = find(agentId, packageId)
       return Promise.resolve(found?.isGone ? 'gone' : found)
     },

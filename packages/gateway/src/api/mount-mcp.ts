@@ -50,11 +50,11 @@ export function mountMcp(app: FastifyInstance, settings: McpSettings): AsyncDisp
     if (origin !== undefined && origin !== new URL(publicUrl).origin)
       throw new GatewayProblem('not_permitted', { reason: 'Requests of other origins are refused.' })
     const caller = await identify(authorization)
-    if (caller.verbs.length === 0 || caller.agents.length === 0)
-      throw new GatewayProblem('not_permitted', { reason: 'insufficient_scope' })
     const refused = limits.begin(caller.id)
     if (refused) throw new GatewayProblem('rate_limited', { retry_after_seconds: refused.waitSeconds })
     onceClosed(reply.raw, () => limits.end(caller.id))
+    if (caller.verbs.length === 0 || caller.agents.length === 0)
+      throw new GatewayProblem('not_permitted', { reason: 'insufficient_scope' })
     callers.set(request, caller)
   }
 

@@ -56,7 +56,7 @@ export async function openApi(settings: ApiSettings): Promise<GatewayApi> {
   const leases = await openLeaseWaiters(db)
   const lastUse = rememberLastUse(db)
   const app = createApiServer({
-    parts: { db, box, agents, contents, leases, now },
+    parts: { db, box, agents, contents, leases, now, log },
     identify: identifyCallers(db, { lastUse, tokens: tokens && { ...tokens, kind: 'system', now } }),
     limits: createCallLimits(() => clock.monotonicMilliseconds()),
     delayRefusal: createRefusalDelay(

@@ -1,5 +1,5 @@
-import { resourceId, threadId, type Named } from '@agent-exchange/protocol'
-import { Type, type TObject } from 'typebox'
+import { nameOf, resourceId, schemaNamed, threadId, type Named } from '@agent-exchange/protocol'
+import { Type, type TObject, type TSchema } from 'typebox'
 import { MAXIMUM_CONTENT_PAGE } from '../content/content-limits.ts'
 import { MAXIMUM_SET_ASIDE_PAGE, MAXIMUM_WAIT_SECONDS } from '../inbox/inbox-limits.ts'
 import type { GatewayProblemCode } from '../problems.ts'
@@ -26,8 +26,9 @@ export interface GatewayOperation {
 }
 
 const limit = Type.Optional(Type.Integer({ minimum: 1, maximum: MAXIMUM_CONTENT_PAGE }))
+const { pattern } = schemaNamed(nameOf(resourceId)) as TSchema & { readonly pattern: string }
 const before = Type.Optional(
-  Type.String({ minLength: 1, maxLength: 512, description: 'next_before of the page before' }),
+  Type.String({ pattern, maxLength: 512, description: 'next_before of the page before' }),
 )
 const OF_EXCHANGE = ['exchange_refused', 'exchange_unavailable', 'key_module_unavailable'] as const
 const OF_AGENT = ['resource_not_found'] as const

@@ -1,6 +1,7 @@
 import { CryptoError, parseStrictJson } from '@agent-exchange/crypto'
 import {
   namesReachedFrom,
+  resourceId,
   schemaNamed,
   toJson,
   validatorFor,
@@ -12,6 +13,15 @@ import {
 import type { TObject } from 'typebox'
 import { GatewayProblem } from '../problems.ts'
 import type { GatewayOperation } from './operations.ts'
+
+const isId = (text: string) => validatorOf(resourceId)(text).length === 0
+
+/** Text that no id can be is refused here: PostgreSQL would fail at a NUL. */
+export function readPath(params: Readonly<Record<string, string>>): Record<string, string> {
+  if (!Object.values(params).every(isId)) throw new GatewayProblem('resource_not_found')
+  // Canonicalization needs a plain object; the router's has no prototype.
+  return { ...params }
+}
 
 /** Parses and validates the body of an operation. */
 export function readBody({ request }: GatewayOperation, bytes: Buffer | undefined): unknown {

@@ -26,6 +26,22 @@ test('a gateway listens beyond its machine with TLS, or behind proxies that end 
   ])
 })
 
+test('the public URL is https, except on this machine', () => {
+  const wrong = ['AEX_GATEWAY_PUBLIC_URL']
+  const proxies = { AEX_GATEWAY_HOST: '0.0.0.0', AEX_GATEWAY_TRUSTED_PROXIES: '10.0.0.5' }
+  for (const [url, given, expected] of [
+    ['http://gateway.company.example', {}, wrong],
+    ['http://gateway.company.example', proxies, wrong],
+    ['http://192.168.1.5:8090', {}, wrong],
+    ['http://[fd00::5]:8090', {}, wrong],
+    ['https://gateway.company.example', proxies, []],
+    ['http://localhost:8090', {}, []],
+    ['http://127.0.0.1:8090', {}, []],
+    ['http://[::1]:8090', {}, []],
+  ] as const)
+    assert.deepEqual(refused({ ...given, AEX_GATEWAY_PUBLIC_URL: url }), expected, url)
+})
+
 test('settings that contradict one another are refused by name, all at once', () => {
   assert.deepEqual(
     refused({

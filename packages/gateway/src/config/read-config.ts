@@ -6,6 +6,7 @@ import {
   LOG_LEVELS,
   oneOf,
   parseDatabaseUrl,
+  parseGatewayUrl,
   parseHost,
   parseIssuer,
   parsePort,
@@ -82,7 +83,7 @@ export function readGatewayConfig(env: Environment): GatewayConfig {
     webhookPort: port('AEX_GATEWAY_WEBHOOK_PORT'),
     webhookUrl: checked('AEX_GATEWAY_WEBHOOK_URL', (text) => parsePublicUrl(text, usesTls)),
     publicUrl:
-      checked('AEX_GATEWAY_PUBLIC_URL', (text) => parsePublicUrl(text, usesTls)) ??
+      checked('AEX_GATEWAY_PUBLIC_URL', (text) => parseGatewayUrl(text, usesTls)) ??
       listenerUrl(host, apiPort, usesTls),
     dataDirectory: resolve(value('AEX_GATEWAY_DATA_DIR') ?? defaultOf('AEX_GATEWAY_DATA_DIR')),
     databaseUrl: checked('AEX_GATEWAY_DATABASE_URL', parseDatabaseUrl),

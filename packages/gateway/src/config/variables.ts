@@ -61,7 +61,8 @@ export const VARIABLES = [
   },
   {
     name: 'AEX_GATEWAY_TRUSTED_PROXIES',
-    meaning: 'addresses and networks of proxies that end TLS, separated by commas; nobody else is answered',
+    meaning:
+      'addresses and networks of proxies that end TLS, separated by commas; without AEX_GATEWAY_TLS_CERT nobody else is answered',
     default: 'none',
   },
   {

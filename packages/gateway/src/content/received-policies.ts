@@ -16,25 +16,30 @@ export interface ReceivedObject {
   readonly object: ProtocolObject
 }
 
-/** Keeps what a received policy says. Of two with the same id, the later one counts. */
+/**
+ * Keeps what a received policy says. Of two with the same id, the one that the exchange accepted later counts, in whatever
+ * order they are opened. False if the object is no policy, or one that was replaced.
+ */
 export async function keepReceivedPolicy(
   tx: Transaction,
   received: ReceivedObject,
-  at: string,
-): Promise<void> {
+  acceptedAt: string,
+): Promise<boolean> {
   const { agentId, packageId, organizationId, object } = received
-  if (object.object_type !== 'policy_envelope') return
+  if (object.object_type !== 'policy_envelope') return false
   const { policy_id, model_use, retention } = object
-  await tx`
+  const { count } = await tx`
     insert into received_policy (agent_id, organization_id, policy_id, allowed_for_training,
       allowed_for_runtime_reasoning, retention_days, package_id, received_at)
     values (${agentId}, ${organizationId}, ${policy_id}, ${model_use.allowed_for_training},
-      ${model_use.allowed_for_runtime_reasoning}, ${retention.duration_days}, ${packageId}, ${at})
+      ${model_use.allowed_for_runtime_reasoning}, ${retention.duration_days}, ${packageId}, ${acceptedAt})
     on conflict (agent_id, organization_id, policy_id) do update set
       allowed_for_training = excluded.allowed_for_training,
       allowed_for_runtime_reasoning = excluded.allowed_for_runtime_reasoning,
       retention_days = excluded.retention_days,
-      package_id = excluded.package_id, received_at = excluded.received_at`
+      package_id = excluded.package_id, received_at = excluded.received_at
+    where received_policy.received_at <= excluded.received_at`
+  return count > 0
 }
 
 /** The policy that an object names; undefined for objects that name none. */

@@ -56,6 +56,8 @@ export const INBOX_CHANNEL = 'gateway_inbox'
 
 const LEASE_TOKEN_BYTES = 32
 const NO_REASON = 'The lease ended without an answer.'
+/** Of an item whose content cannot be decrypted. */
+export const UNREADABLE_CONTENT = 'The stored content cannot be read.'
 
 interface ItemRow {
   readonly item_id: string

@@ -70,7 +70,10 @@ export function hostedMcpAgent(
         const own = await programDrafts(db, agentId, found)
         return found.filter((draftId) => own.has(draftId))
       },
-      findSent: (draftId) => drafts.findSent(draftId),
+      async findSent(draftId) {
+        await requireProgramDraft(db, agentId, draftId)
+        return drafts.findSent(draftId)
+      },
       async discard(draftId) {
         await requireProgramDraft(db, agentId, draftId)
         await drafts.discard(draftId)

@@ -295,6 +295,12 @@ test('a model neither reads nor discards a draft that a person wrote', async () 
   const { drafts } = await model.result<{ drafts: { draft_id: string }[] }>('list_drafts')
   assert.ok(!drafts.some(({ draft_id }) => draft_id === draftId))
   assert.equal((await hosted.drafts.get(draftId)).draftId, draftId)
+  await hosted.drafts.send(draftId)
+  assert.match(
+    await model.failure('send_draft', { draft_id: draftId }),
+    /draft_missing/u,
+    'also after it was sent',
+  )
 })
 
 test('a foreign origin and too large a body are refused; there is no session to take over', async () => {

@@ -1,20 +1,18 @@
 import { once } from 'node:events'
-import { createServer, type RequestListener, type Server } from 'node:http'
-import { createServer as createTlsServer } from 'node:https'
-import { listenerOptions } from '@agent-exchange/server/listener-options'
+import type { RequestListener, Server } from 'node:http'
 import type { Registry } from 'prom-client'
+import { createListener, type ListenerOptions } from '../listeners/create-listener.ts'
 
-export interface AdminListenerOptions {
+export interface AdminListenerOptions extends ListenerOptions {
   readonly host: string
   readonly port: number
-  readonly tls: { readonly certificate: string; readonly key: string } | undefined
   readonly isReady: () => boolean
   readonly metrics: Registry
 }
 
 /** Health, readiness and metrics. They hold no data of the company and need no token. */
 export async function listenForAdministration(options: AdminListenerOptions): Promise<Server> {
-  const { host, port, tls, isReady, metrics } = options
+  const { host, port, isReady, metrics } = options
   const answer: RequestListener = (request, response) => {
     const reply = (status: number, type: string, body: string) =>
       response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body)
@@ -29,8 +27,7 @@ export async function listenForAdministration(options: AdminListenerOptions): Pr
     )
     return undefined
   }
-  const { http, https } = listenerOptions(tls)
-  const server = https ? createTlsServer(https, answer) : createServer(http, answer)
+  const server = createListener(answer, options)
   server.listen({ host, port })
   await once(server, 'listening')
   return server

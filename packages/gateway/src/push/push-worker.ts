@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { loggableError, type Database } from '@agent-exchange/database'
+import { MasterKeyError } from '@agent-exchange/server/master-key'
 import { provenanceOf } from '../content/provenance.ts'
 import type { ContentStore } from '../content/content-store.ts'
-import { failItem, finishItem, type LeasedItem } from '../inbox/inbox-items.ts'
+import { failItem, finishItem, UNREADABLE_CONTENT, type LeasedItem } from '../inbox/inbox-items.ts'
 import type { LeaseWaiters } from '../inbox/lease-waiters.ts'
 import { traced, type WorkSpans } from '../operations/traced-work.ts'
 import { listPushEndpoints, type PushEndpoint, type SecretWrap } from './push-endpoints.ts'
@@ -69,8 +70,14 @@ export function startPushWorker(settings: PushWorkerSettings): AsyncDisposable {
       else await failItem(db, lease, result.reason)
       return result.outcome === 'accepted'
     } catch (error) {
-      // The lease ends by itself, which counts as an attempt.
-      log.error({ err: loggableError(error), endpoint: endpoint.endpointId }, 'pushing an item failed')
+      const { endpointId } = endpoint
+      log.error(
+        { err: loggableError(error), endpoint: endpointId, item: item.itemId },
+        'pushing an item failed',
+      )
+      // Otherwise the lease ends by itself, which counts as an attempt too.
+      if (error instanceof MasterKeyError)
+        await failItem(db, lease, UNREADABLE_CONTENT).catch(() => undefined)
       return false
     }
   }

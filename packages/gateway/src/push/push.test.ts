@@ -56,6 +56,18 @@ beforeEach(async () => {
   await db`delete from inbox_item`
 })
 
+type Settings = Parameters<typeof startPushWorker>[0]
+const pushing = (given: Pick<Settings, 'leases' | 'contents'> & Partial<Settings>) =>
+  startPushWorker({
+    db,
+    box,
+    allowedHosts: new Set([host]),
+    ownPorts: new Set(),
+    now: () => new Date(),
+    log: { error: () => undefined },
+    ...given,
+  })
+
 test('an item is pushed with a signature that the library of the convention verifies, and is done', async () => {
   const contents = memoryContents()
   const { secret } = await addPushEndpoint(
@@ -64,16 +76,7 @@ test('an item is pushed with a signature that the library of the convention veri
     box,
   )
   const leases = await openLeaseWaiters(db)
-  await using worker = startPushWorker({
-    db,
-    leases,
-    contents,
-    box,
-    allowedHosts: new Set([host]),
-    ownPorts: new Set(),
-    now: () => new Date(),
-    log: { error: () => undefined },
-  })
+  await using worker = pushing({ leases, contents })
   assert.ok(worker)
   const object = exampleObjects.reasoning_package
   await db.begin((tx) =>
@@ -113,6 +116,24 @@ test('an item is pushed with a signature that the library of the convention veri
   assert.ok(!JSON.stringify(await db`select * from push_endpoint`).includes(secret.slice(6)))
   assert.equal(await removePushEndpoint(db, 'agent_a'), true)
   assert.equal(await removePushEndpoint(db, 'agent_a'), false)
+})
+
+test('an item whose content cannot be decrypted is not pushed, and fails with that reason', async () => {
+  const contents = memoryContents()
+  await addPushEndpoint(db, { agentId: 'agent_a', url, allowedHosts: new Set([host]) }, box)
+  const leases = await openLeaseWaiters(db)
+  await using worker = pushing({ leases, contents })
+  assert.ok(worker)
+  contents.damage('pkg_damaged')
+  await addItem(db, { packageId: 'pkg_damaged' })
+  await until(
+    'a row',
+    async () =>
+      (await db`select from inbox_item where failure = 'The stored content cannot be read.'`).length === 1,
+  )
+  leases.stop()
+  assert.ok(!heard.some(({ body }) => body.includes('pkg_damaged')))
+  await removePushEndpoint(db, 'agent_a')
 })
 
 test('an endpoint that is not listed, has no TLS, or carries a password is refused', async () => {
@@ -225,14 +246,11 @@ test('an endpoint that does not answer, or whose secret cannot be decrypted, hol
   for (let number = 0; number < 12; number += 1) await addItem(db, { agentId: 'agent_alive' })
   const errors: string[] = []
   const leases = await openLeaseWaiters(db)
-  const worker = startPushWorker({
-    db,
+  const worker = pushing({
     leases,
     contents: memoryContents(),
     box: { ...box, unwrap },
     allowedHosts,
-    ownPorts: new Set(),
-    now: () => new Date(),
     log: { error: (_fields, message) => void errors.push(message) },
   })
   await until('all items of the endpoint that answers', () => heard.length === 12)

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
 import { test } from 'node:test'
@@ -30,4 +31,19 @@ test('behind a proxy that ends TLS, API, desk and webhook receiver answer nobody
   }
   assert.equal(await ask(`${admin}/healthz`, '127.0.0.1'), 200)
   await until('a summary is logged', () => companies.logged.some((line) => line.includes('"closed":')))
+})
+
+test('localhost is one address, so that no second server answers without the limits of the first', async () => {
+  await using companies = await startCompanies()
+  await using gateway = await companies.startInstance({
+    AEX_GATEWAY_HOST: 'localhost',
+    AEX_GATEWAY_TRUSTED_PROXIES: '127.0.0.2',
+    AEX_GATEWAY_PUBLIC_URL: 'https://gateway.company.example',
+  })
+  const { port } = new URL(gateway.urls.api)
+  assert.equal(await ask(`${gateway.urls.api}/openapi.json`, '127.0.0.2'), 200)
+  for (const { address, family } of await lookup('localhost', { all: true })) {
+    const url = `http://${family === 6 ? `[${address}]` : address}:${port}/openapi.json`
+    await assert.rejects(ask(url, address), { code: family === 6 ? 'ECONNREFUSED' : 'ECONNRESET' }, url)
+  }
 })

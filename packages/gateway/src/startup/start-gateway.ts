@@ -7,7 +7,7 @@ import { createLog } from '@agent-exchange/server/create-log'
 import { certificateReload } from '@agent-exchange/server/certificate-reload'
 import { masterKeyReload } from '@agent-exchange/server/master-key-reload'
 import { listenerOptions } from '@agent-exchange/server/listener-options'
-import type { TlsConfig, TlsFiles } from '@agent-exchange/server/settings'
+import { listenAddress, type TlsConfig, type TlsFiles } from '@agent-exchange/server/settings'
 import { startPeriodic, type PeriodicTask } from '@agent-exchange/server/periodic'
 import type { Database } from '@agent-exchange/database'
 import { trustedPeers } from '@agent-exchange/server/trusted-peers'
@@ -20,11 +20,13 @@ import { hostAgents, type AgentHosting } from '../agents/host-agents.ts'
 import { mountMcp } from '../api/mount-mcp.ts'
 import { openApi } from '../api/open-api.ts'
 import { listenForWebhooks } from '../agents/webhook-listener.ts'
+import { administrationHost, isBehindProxy } from '../config/administration-place.ts'
 import { withGatewayMasterKey, type GatewayConfig } from '../config/read-config.ts'
 import type { ContentStore } from '../content/content-store.ts'
 import { openContentStore } from '../content/open-content-store.ts'
 import { retentionTask } from '../content/retention.ts'
 import { openDesk } from '../desk/open-desk.ts'
+import { closeListener } from '../listeners/create-listener.ts'
 import { listenForAdministration } from '../operations/admin-listener.ts'
 import { createGatewayMetrics } from '../operations/gateway-metrics.ts'
 import { openOperations, openRequestSpans } from '../operations/open-operations.ts'
@@ -37,7 +39,6 @@ import { openGatewayDatabase } from './open-gateway-database.ts'
 
 const PING_SECONDS = 2
 const PING_LIMIT_MS = 2_000
-const LOOPBACK = '127.0.0.1'
 
 export interface GatewayOptions {
   readonly clock?: Clock
@@ -123,7 +124,6 @@ export async function startGateway(
   }
   const { host, port, webhookPort, adminPort, publicUrl, tls, tokens, mcp, pushHosts } = config
   const isProxy = trustedPeers(config.trustedProxies)
-  const isBehindProxy = tls === undefined && config.trustedProxies.length > 0
   const desk = openDesk({
     db,
     agents,
@@ -203,20 +203,21 @@ export async function startGateway(
     ...desk.tasks,
   ]
   cleanup.use(startPeriodic(tasks, log))
-  const webhooks = await listenForWebhooks(agents, { host, port: webhookPort, tls })
-  cleanup.defer(() => closed(webhooks))
+  const address = listenAddress(host)
+  const webhooks = await listenForWebhooks(agents, { host: address, port: webhookPort, tls })
+  cleanup.defer(() => closeListener(webhooks))
   const admin = await listenForAdministration({
-    // Behind a proxy, its monitoring is on this machine.
-    host: isBehindProxy ? LOOPBACK : host,
+    host: listenAddress(administrationHost(config)),
     port: adminPort,
     tls,
     isReady: () => isReady,
     metrics: metrics.registry,
   })
-  cleanup.defer(() => closed(admin))
+  cleanup.defer(() => closeListener(admin))
   cleanup.defer(() => void (isReady = false))
-  if (isBehindProxy) for (const server of [api.app.server, webhooks]) answerProxiesOnly(server, isProxy, log)
-  const apiUrl = await api.app.listen({ host, port })
+  if (isBehindProxy(config))
+    for (const server of [api.app.server, webhooks]) answerProxiesOnly(server, isProxy, log)
+  const apiUrl = await api.app.listen({ host: address, port })
   if (tls?.files)
     cleanup.use(startPeriodic([reloadOf(tls, tls.files, [api.app.server, webhooks, admin], log)], log))
   const urls = {
@@ -249,13 +250,6 @@ function reloadOf(
     // With TLS they are TLS servers; the types of Fastify and node:http do not say so.
     listeners: servers.map((server) => ({ server: server as TlsServer, verifiesClients: false })),
     log,
-  })
-}
-
-function closed(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve())
-    server.closeIdleConnections()
   })
 }
 

@@ -20,7 +20,8 @@ const LONGEST_LIFE_SECONDS = 86_400
 const MAXIMUM_SCOPES = 200
 const SCOPE_PREFIX = 'aex:'
 const AGENT_SCOPE_PREFIX = 'aex:agent:'
-const LONGEST_SUBJECT = 256
+/** Longer than providers issue (OpenID Connect Core section 2: 255), and without NUL, which PostgreSQL refuses. */
+const SUBJECT = /^[^\p{Cc}]{1,256}$/u
 
 /**
  * Verifies an access token (RFC 9068 section 4) and reads what it permits from its scopes: `aex:VERB`, and `aex:agent:ID`
@@ -38,13 +39,13 @@ export async function callerOfToken(token: string, rules: TokenRules): Promise<C
     .filter((scope) => scope.startsWith(SCOPE_PREFIX))
     .map((scope) => scope.slice(SCOPE_PREFIX.length))
     .filter(isVerb)
-  const subject = subjectOf(payload)
+  const { sub: subject = '' } = payload
   return {
-    id: `token:${subject}`,
+    id: `token:${programOf(payload)}`,
     kind,
     agents: agents.includes(ALL_AGENTS) ? [ALL_AGENTS] : agents,
     verbs,
-    holder: { issuer: source.issuer, subject: payload.sub ?? '' },
+    holder: { issuer: source.issuer, subject },
   }
 }
 
@@ -64,6 +65,7 @@ async function verified(
       requiredClaims: ['exp', 'iat', 'sub'],
     })
     requireAccessToken(protectedHeader.typ, payload)
+    if (![payload.sub, programOf(payload)].every(isSubject)) throw invalid('claim_sub')
     const { exp = Infinity, iat = 0 } = payload
     const from = Math.min(iat, now.getTime() / 1_000 + CLOCK_SKEW_SECONDS)
     if (exp - from > LONGEST_LIFE_SECONDS) throw invalid('lifetime_too_long')
@@ -102,12 +104,12 @@ function scopesOf({ scope, scp }: JWTPayload): string[] {
   return list.filter((each) => typeof each === 'string')
 }
 
+const isSubject = (name: unknown) => typeof name === 'string' && SUBJECT.test(name)
+
 /** The program rather than its user, where the token names both. */
-function subjectOf({ sub = '', client_id, azp }: JWTPayload): string {
-  const named: unknown = client_id ?? azp ?? sub
-  const subject = typeof named === 'string' ? named : sub
-  if (subject === '' || subject.length > LONGEST_SUBJECT) throw invalid('claim_sub')
-  return subject
+function programOf({ sub = '', client_id, azp }: JWTPayload): string {
+  const named: unknown = client_id ?? azp
+  return typeof named === 'string' ? named : sub
 }
 
 function invalid(reason: string, cause?: unknown): GatewayProblem {

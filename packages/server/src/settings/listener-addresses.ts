@@ -15,6 +15,9 @@ export function isLoopback(host: string): boolean {
   return loopback.check(host, isIPv6(host) ? 'ipv6' : 'ipv4')
 }
 
+/** The host of a URL as an address or a name: without the brackets of IPv6. */
+export const hostOf = ({ hostname }: URL) => hostname.replace(/^\[|\]$/gu, '')
+
 export function parseHost(text: string): string {
   if (isIP(text) === 0 && !HOST_NAME.test(text)) {
     throw new SettingError(
@@ -45,6 +48,9 @@ export function parseProxies(text: string): string[] {
   }
   return entries
 }
+
+/** The one address to listen at: a server has one, and `localhost` can stand for two. */
+export const listenAddress = (host: string) => (host.toLowerCase() === 'localhost' ? '127.0.0.1' : host)
 
 /** The URL under which this machine reaches a listener. */
 export function listenerUrl(host: string, port: number, secure: boolean): string {

@@ -1,4 +1,4 @@
-import { isLoopback } from './listener-addresses.ts'
+import { hostOf, isLoopback } from './listener-addresses.ts'
 import { SettingError } from './settings-reader.ts'
 
 function parse(text: string, example: string): URL {
@@ -22,11 +22,17 @@ export function parsePublicUrl(text: string, usesTls: boolean): string {
 }
 
 /** Of the console. An operator's token never crosses a network unencrypted, also not in front of a proxy. */
-export function parseConsoleUrl(text: string, usesTls: boolean): string {
-  const origin = parsePublicUrl(text, usesTls)
-  const { protocol, hostname } = new URL(origin)
-  if (protocol === 'http:' && !isLoopback(hostname.replace(/^\[|\]$/gu, ''))) {
-    throw new SettingError('Use https://: the token of an operator must not cross a network unencrypted.')
+export const parseConsoleUrl = (text: string, usesTls: boolean) =>
+  encrypted(parsePublicUrl(text, usesTls), 'the token of an operator')
+
+/** Of a gateway's API and desk: the same for API keys and sessions of people. */
+export const parseGatewayUrl = (text: string, usesTls: boolean) =>
+  encrypted(parsePublicUrl(text, usesTls), 'API keys and sessions of people')
+
+function encrypted(origin: string, what: string): string {
+  const url = new URL(origin)
+  if (url.protocol === 'http:' && !isLoopback(hostOf(url))) {
+    throw new SettingError(`Use https://: ${what} must not cross a network unencrypted.`)
   }
   return origin
 }
@@ -34,7 +40,7 @@ export function parseConsoleUrl(text: string, usesTls: boolean): string {
 /** RFC 8414 section 2: https, no query, no fragment. Plain http is accepted for loopback, for development. */
 export function parseIssuer(text: string): string {
   const url = parse(text, 'https://login.example')
-  const isLocal = url.protocol === 'http:' && isLoopback(url.hostname.replace(/^\[|\]$/gu, ''))
+  const isLocal = url.protocol === 'http:' && isLoopback(hostOf(url))
   if (url.protocol !== 'https:' && !isLocal) throw new SettingError('Use an https:// URL.')
   if (url.search !== '' || url.hash !== '' || url.username !== '') {
     throw new SettingError('Leave out user information, query and fragment (RFC 8414 section 2).')

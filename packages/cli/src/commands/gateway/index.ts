@@ -1,9 +1,8 @@
-import { GATEWAY_VARIABLES, listAgents, readGatewayConfig, runGateway } from '@agent-exchange/gateway'
+import { GATEWAY_VARIABLES, readGatewayConfig, runGateway } from '@agent-exchange/gateway'
 import { Command } from 'commander'
 import { unknownGatewayVariables } from '../../agent/client-variables.ts'
 import { interruption } from '../../agent/interruption.ts'
 import { createAnnouncements } from '../../announce.ts'
-import { CommandFailure } from '../../failure.ts'
 import { aexStep } from '../../next-step.ts'
 import { gatewayFailure } from './gateway-failure.ts'
 import { visibleJson } from '../../visible.ts'
@@ -20,6 +19,7 @@ import { gatewayPolicyCommand } from './policies.ts'
 import { gatewayPushCommand } from './push.ts'
 import { gatewayDelegationCommand } from './delegations.ts'
 import { gatewayRuleCommand } from './rules.ts'
+import { gatewayStatusCommand } from './status.ts'
 import { gatewaySystemCommand } from './systems.ts'
 
 const EXAMPLES = `
@@ -45,17 +45,12 @@ export function gatewayCommand(): Command {
     .option('--json', 'print messages as JSON lines on a terminal too')
     .addHelpText('after', '\nExamples:\n  $ aex gateway serve')
     .action(run)
-  const status = new Command('status')
-    .description('Show whether the gateway on this machine is ready, and its agents')
-    .option('--json', 'print one JSON document')
-    .addHelpText('after', '\nExamples:\n  $ aex gateway status --json')
-    .action(showStatus)
   return new Command('gateway')
     .description("Run a company's agents in production: several agents and instances, PostgreSQL")
     .addHelpText('after', EXAMPLES)
     .addCommand(init)
     .addCommand(serve)
-    .addCommand(status)
+    .addCommand(gatewayStatusCommand())
     .addCommand(gatewayAgentCommand())
     .addCommand(gatewayKeyCommand())
     .addCommand(gatewayEventCommand())
@@ -112,21 +107,4 @@ async function run({ json = false }: { json?: boolean }): Promise<void> {
     announcements.fail(gatewayFailure(error).message)
     process.exitCode = 1
   }
-}
-
-const STATUS_LIMIT_MS = 5_000
-
-async function showStatus({ json }: { json?: boolean }): Promise<void> {
-  const { host, adminPort, tls } = readGatewayConfig(process.env)
-  const url = `${tls ? 'https' : 'http'}://${host}:${adminPort}/readyz`
-  const answer = await fetch(url, { signal: AbortSignal.timeout(STATUS_LIMIT_MS) }).catch(() => undefined)
-  if (!answer)
-    throw new CommandFailure(
-      `No gateway answers at ${url}. Start one: ${aexStep('gateway', 'serve')}, or set AEX_GATEWAY_HOST and AEX_GATEWAY_ADMIN_PORT.`,
-    )
-  const agents = await withGateway(({ db }) => listAgents(db))
-  const state = { ready: answer.ok, agents: agents.map(({ agentId }) => agentId) }
-  if (json) console.log(visibleJson(state))
-  else console.log(`${answer.ok ? 'ready' : 'not ready'}; agents: ${state.agents.join(', ') || 'none'}`)
-  if (!answer.ok) process.exitCode = 1
 }

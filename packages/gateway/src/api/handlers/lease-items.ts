@@ -1,4 +1,5 @@
-import { releaseItem, type LeasedItem } from '../../inbox/inbox-items.ts'
+import { MasterKeyError } from '@agent-exchange/server/master-key'
+import { failItem, releaseItem, UNREADABLE_CONTENT, type LeasedItem } from '../../inbox/inbox-items.ts'
 import { DEFAULT_VISIBILITY_SECONDS } from '../../inbox/inbox-limits.ts'
 import { GatewayProblem } from '../../problems.ts'
 import { agentIdsOf, readerOf, type Call, type Handler } from '../call.ts'
@@ -19,8 +20,23 @@ export const leaseItems: Handler<'leaseItems'> = async (call) => {
   // Nobody would answer these leases.
   if (call.signal.aborted) for (const item of taken) await releaseItem(call.parts.db, { agentIds, ...item })
   const leases: object[] = []
-  for (const item of call.signal.aborted ? [] : taken) leases.push(await shownLease(call, item))
+  for (const item of call.signal.aborted ? [] : taken) {
+    const lease = await shownLease(call, item).catch((error: unknown) => failUnreadable(call, item, error))
+    if (lease) leases.push(lease)
+  }
   return { body: { leases } }
+}
+
+/** One content that cannot be decrypted must not keep the other items of the request from their consumer. */
+async function failUnreadable(
+  { parts: { db, log } }: Call<'leaseItems'>,
+  item: LeasedItem,
+  error: unknown,
+): Promise<undefined> {
+  if (!(error instanceof MasterKeyError)) throw error
+  const { itemId, agentId } = item
+  log.error({ err: error, agent: agentId, item: itemId }, 'the content of an item cannot be read')
+  await failItem(db, { agentIds: [agentId], ...item }, UNREADABLE_CONTENT)
 }
 
 /** With its content, unless that was deleted in the meantime. The read is an entry of the access record. */

@@ -1,6 +1,7 @@
 import { ExchangeError } from '@agent-exchange/sdk'
 import { sendStoredDraft } from '../../agents/send-stored-draft.ts'
 import { GatewayProblem } from '../../problems.ts'
+import { requireProgramDraft } from '../../systems/program-drafts.ts'
 import { agentOf, type Answer, type Handler } from '../call.ts'
 import { shownCheck } from './check-draft.ts'
 
@@ -15,6 +16,8 @@ const WAITING: ReadonlySet<string> = new Set([
 export const sendDraft: Handler<'sendDraft'> = async (call) => {
   const hosted = agentOf(call)
   const draftId = call.path['draft_id'] ?? ''
+  // Authors outlive the send, so that a retry reveals no draft of a person either.
+  await requireProgramDraft(call.parts.db, hosted.agentId, draftId)
   const before = await hosted.drafts.findSent(draftId)
   if (before) return sent(draftId, before)
   const draft = await hosted.drafts.get(draftId)

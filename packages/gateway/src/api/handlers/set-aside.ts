@@ -1,3 +1,4 @@
+import { MasterKeyError } from '@agent-exchange/server/master-key'
 import {
   failureContext,
   listSetAside as list,
@@ -9,6 +10,7 @@ import { GatewayProblem } from '../../problems.ts'
 import { agentIdsOf, type Handler } from '../call.ts'
 
 const DEFAULT_PAGE = 50
+const UNREADABLE = 'The reason cannot be decrypted.'
 
 export const listSetAside: Handler<'listSetAside'> = async (call) => {
   const { after, limit = DEFAULT_PAGE } = call.query
@@ -36,8 +38,15 @@ export const listSetAside: Handler<'listSetAside'> = async (call) => {
   }
 }
 
+/** One reason that cannot be decrypted must not hide the other items of the page. */
 function failureOf(box: SecretWrap, { itemId, failure, wrappedFailure }: SetAsideItem): string | null {
-  return wrappedFailure ? Buffer.from(box.unwrap(failureContext(itemId), wrappedFailure)).toString() : failure
+  if (!wrappedFailure) return failure
+  try {
+    return Buffer.from(box.unwrap(failureContext(itemId), wrappedFailure)).toString()
+  } catch (error) {
+    if (error instanceof MasterKeyError) return UNREADABLE
+    throw error
+  }
 }
 
 export const retrySetAside: Handler<'retrySetAside'> = async (call) => {

@@ -1,0 +1,11 @@
+/** Limits of each listener: API with desk and MCP, webhook receiver, administration. */
+export const LISTENER_LIMITS = {
+  connections: 2_000,
+  /** Time for the whole request to arrive. */
+  requestMs: 30_000,
+} as const
+
+export type ListenerLimits = { readonly [Name in keyof typeof LISTENER_LIMITS]: number }
+
+/** Grace period for open requests at shutdown. */
+export const DRAIN_MS = 10_000
