@@ -5,6 +5,7 @@ import type { Registry } from 'prom-client'
 import { systemClock, type Clock } from '@agent-exchange/server/clock'
 import { createLog } from '@agent-exchange/server/create-log'
 import { watchKeyModule } from '@agent-exchange/server/key-module'
+import { listenAddress } from '@agent-exchange/server/settings'
 import { withMasterKey, type Config } from './config/index.ts'
 import { prepareSchema } from './features/upgrades/prepare-schema.ts'
 import { connectionRules } from './http/connection-rules.ts'
@@ -122,7 +123,10 @@ async function startParts(base: Base, { connections, startup, metricsOf }: Given
 
   const agentUrl = agent && (await listenForAgents(agent, base))
   await startup?.close()
-  const operatorUrl = await operator.listen({ host: config.operatorHost, port: config.operatorPort })
+  const operatorUrl = await operator.listen({
+    host: listenAddress(config.operatorHost),
+    port: config.operatorPort,
+  })
   cleanup.defer(() => operator.close())
   const setReady = (ready: boolean) => {
     isReady = ready

@@ -1,5 +1,6 @@
 import fastify, { type FastifyInstance } from 'fastify'
 import { listenerOptions } from '@agent-exchange/server/listener-options'
+import { listenAddress } from '@agent-exchange/server/settings'
 import type { Config } from '../config/index.ts'
 import { limitConnections, type ConnectionRules } from '../http/connection-limit.ts'
 import { healthProbes } from './health.ts'
@@ -31,7 +32,7 @@ export async function openStartupListener(
   server.setNotFoundHandler((_request, reply) =>
     reply.code(503).header('retry-after', RETRY_AFTER_SECONDS).send({ status: 'not_ready' }),
   )
-  await server.listen({ host: operatorHost, port: operatorPort })
+  await server.listen({ host: listenAddress(operatorHost), port: operatorPort })
   let closed: Promise<void> | undefined
   const close = () => (closed ??= server.close())
   return { close, [Symbol.asyncDispose]: close }

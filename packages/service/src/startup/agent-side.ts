@@ -1,3 +1,4 @@
+import { listenAddress } from '@agent-exchange/server/settings'
 import { createAgentServer } from '../http/agent-server.ts'
 import { createAgentBodyBudget } from '../http/body-budget.ts'
 import { createConcurrencyLimits } from '../http/concurrency-limit.ts'
@@ -81,7 +82,7 @@ export async function listenForAgents(
   { config: { host, port }, cleanup }: Base,
 ): Promise<string> {
   cleanup.defer(mutations.idle)
-  const url = await app.listen({ host, port })
+  const url = await app.listen({ host: listenAddress(host), port })
   cleanup.defer(() => app.close())
   return url
 }
