@@ -64,13 +64,16 @@ function targetOf({ target }: NumberedEntry, names: Names): Html {
 /** A line for each detail. */
 function detailsOf({ details = {} }: NumberedEntry, names: Names): readonly Html[] {
   return Object.entries(details).map(
-    ([name, value]) => html`${labelOf(name)}: <bdi>${visible(textOf(value, names))}</bdi><br />`,
+    ([name, value]) => html`${labelOf(snakeCase(name))}: <bdi>${visible(textOf(value, names))}</bdi><br />`,
   )
 }
 
+/** Details of rules have names such as packageType. */
+const snakeCase = (name: string) => name.replaceAll(/[A-Z]/gu, (letter) => `_${letter.toLowerCase()}`)
+
 function textOf(value: unknown, names: Names): string {
-  if (value === null || (Array.isArray(value) && value.length === 0)) return T.nothing
-  if (Array.isArray(value)) return value.map((each) => textOf(each, names)).join(', ')
-  if (typeof value === 'object') return JSON.stringify(value)
-  return names.get(String(value)) ?? String(value)
+  if (value === null) return T.nothing
+  if (typeof value === 'string') return names.get(value) ?? value
+  if (!Array.isArray(value)) return JSON.stringify(value)
+  return value.map((each: unknown) => textOf(each, names)).join(', ') || T.nothing
 }

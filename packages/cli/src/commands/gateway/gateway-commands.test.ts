@@ -268,8 +268,8 @@ test('the record and the people are listed to their ends', async () => {
     insert into administration_record (at, actor_kind, actor_id, action, target, details)
     select now(), 'command', 'root', 'name.set', 'org_' || n, '{}' from generate_series(1, 520) as n`
   const first = await gateway('record', 'list')
-  const [, before = ''] = /Older entries: .*--before (\d+)/u.exec(first.stdout) ?? []
-  assert.match((await gateway('record', 'list', '--before', before)).stdout, / org_1 /u)
+  const [, last = ''] = /Older entries: .*--before (\d+)/u.exec(first.stdout) ?? []
+  assert.match((await gateway('record', 'list', '--before', last)).stdout, / org_1 /u)
   await db`
     insert into person (person_id, name, roles, added_at)
     select 'person_many_' || n, 'Same Name', '{reader}', now() from generate_series(1, 1020) as n`
