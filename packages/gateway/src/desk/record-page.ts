@@ -1,7 +1,7 @@
 import type { Database } from '@agent-exchange/database'
 import type { DeskAnswer, HostCall } from '@agent-exchange/desk'
 import { labelOf } from '@agent-exchange/sdk/internal'
-import { html, identifier, relativeTime, table, visible, type Html } from '@agent-exchange/web'
+import { html, relativeTime, shortId, table, visible, type Html } from '@agent-exchange/web'
 import { isEntryNumber, listChanges, type NumberedEntry } from '../people/administration-record.ts'
 import { namesOf } from '../people/person-rows.ts'
 import { RECORD_TEXTS as T } from './desk-texts.ts'
@@ -58,7 +58,7 @@ const wordsOf = (action: string): string =>
 
 function targetOf({ target }: NumberedEntry, names: Names): Html {
   const name = names.get(target)
-  return name === undefined ? identifier(target) : html`<bdi>${visible(name)}</bdi> ${identifier(target)}`
+  return name === undefined ? shortId(target) : html`<bdi>${visible(name)}</bdi> ${shortId(target)}`
 }
 
 /** A line for each detail. */
