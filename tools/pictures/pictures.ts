@@ -1,29 +1,25 @@
-/** `npm run pictures`: takes the pictures of the console in docs/images, from a real service with a real story. */
+/** `npm run pictures`: takes the pictures in docs/images, of the console and of the desk, from real services. */
 
-import { mkdirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync } from 'node:fs'
 import { sendPackage, sendReceipt, type DeliveryWorld } from '@agent-exchange/testkit'
 import { openBrowser } from '@agent-exchange/testkit/browser'
-import { ROOT } from '../repository/repository-files.ts'
 import { brokenReceiver } from './broken-receiver.ts'
+import { takeDeskPictures } from './desk-pictures.ts'
+import { checkPicture, PICTURE_FOLDER, pictureFile } from './picture-folder.ts'
 
-const FOLDER = join(ROOT, 'docs/images')
 const WIDTH = 1_100
-/** A guide with large pictures loads slowly. */
-const MAXIMUM_BYTES = 150_000
 
 interface Picture {
   readonly name: string
   readonly path: string
   readonly height: number
-  readonly colorScheme?: 'light' | 'dark'
   /** The element at the top of the picture. */
   readonly from?: string
 }
 
 await using setting = await brokenReceiver()
 const { world, receiver, sender, owner } = setting
-mkdirSync(FOLDER, { recursive: true })
+mkdirSync(PICTURE_FOLDER, { recursive: true })
 const { body } = await world.operate('POST', '/operators', { name: 'nightshift', role: 'operator' })
 await using browser = await openBrowser()
 
@@ -51,14 +47,13 @@ await owner.get(`/content/packages/${place.package_id}`)
 const metadata = { ...place } as unknown as Parameters<typeof sendReceipt>[1]
 for (const state of ['received', 'opened']) await sendReceipt(owner, metadata, state)
 await sendPackage(owner, sender, { threadId: place.thread_id, respondsTo: place.package_id })
-const thread = { path: `/threads/${place.thread_id}`, height: 720, from: 'h2' }
-await take({ ...thread, name: 'console-timeline' })
-await take({ ...thread, name: 'console-timeline-dark', colorScheme: 'dark' })
+await take({ name: 'console-timeline', path: `/threads/${place.thread_id}`, height: 720, from: 'h2' })
+takeDeskPictures()
 
-async function take({ name, path, height, colorScheme = 'light', from }: Picture): Promise<void> {
+async function take({ name, path, height, from }: Picture): Promise<void> {
   await using watched = await browser.open(world.operatorUrl + path, {
     viewport: { width: WIDTH, height },
-    colorScheme,
+    colorScheme: 'light',
   })
   const { page } = watched
   // The story is ahead of the clock of this machine.
@@ -67,12 +62,9 @@ async function take({ name, path, height, colorScheme = 'light', from }: Picture
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByRole('button', { name: 'Sign out' }).waitFor()
   const box = from === undefined ? null : await page.locator(from).first().boundingBox()
-  const file = join(FOLDER, `${name}.png`)
   const y = Math.max(0, (box?.y ?? 0) - 16)
-  await page.screenshot({ path: file, fullPage: true, clip: { x: 0, y, width: WIDTH, height } })
-  const bytes = statSync(file).size
-  if (bytes > MAXIMUM_BYTES) throw new Error(`${name} has ${bytes} bytes, more than ${MAXIMUM_BYTES}`)
-  console.log(`docs/images/${name}.png  ${bytes} bytes`)
+  await page.screenshot({ path: pictureFile(name), fullPage: true, clip: { x: 0, y, width: WIDTH, height } })
+  checkPicture(name)
 }
 
 async function endpointOf({ world: { sql } }: DeliveryWorld, deliveryId: string): Promise<string> {

@@ -6,6 +6,8 @@ import { FACT, REQUEST, startDayAtWork } from './day-at-work.ts'
 const PLANNER = { account: 'paula', name: 'Paula Plan', group: 'planning' }
 const APPROVER = { account: 'anders', name: 'Anders Approve', group: 'leads' }
 const ANSWER = 'Variant B cannot wait: its line stops on Tuesday.'
+const OWN_FACT = 'Variant B has rails for two shifts.'
+const OWN_EVIDENCE = 'ev_line_stock_0412'
 const EVIDENCE_TRIES = 40
 
 test('the day of a planner', async (t) => {
@@ -52,6 +54,9 @@ test('the day of a planner', async (t) => {
   const challenged = planner.getByLabel('Fact of the package')
   assert.equal(await challenged.locator('option:checked').textContent().then(trimmed), FACT)
   await planner.getByLabel('Your answer in a sentence').fill(ANSWER)
+  await planner.getByLabel('Statement').fill(OWN_FACT)
+  await planner.getByLabel('Evidence').fill(OWN_EVIDENCE)
+  await planner.getByLabel('Sensitivity').selectOption('internal')
   await planner.getByRole('button', { name: 'Make the draft' }).click()
   await planner.getByText('The answer is a draft.').waitFor()
   await planner.getByText('You wrote this draft. Another person has to decide about it.').waitFor()
@@ -83,8 +88,15 @@ test('the day of a planner', async (t) => {
   await supplier.getByRole('listitem').filter({ hasText: FACT }).getByText('Challenged by').waitFor()
   await supplier.getByRole('heading', { name: 'Disputed' }).waitFor()
   await supplier.getByText(ANSWER).first().waitFor()
+  await supplier.getByRole('heading', { name: 'Facts' }).waitFor()
+  const known = supplier.getByRole('listitem').filter({ hasText: OWN_FACT })
+  await known.getByText('org_cars').first().waitFor()
   await screenshot(supplier, 'day-supplier')
   assert.doesNotMatch((await supplier.textContent('body')) ?? '', /Paula|Anders|Agreed with the line/u)
+  // The page of the package has the evidence that the story leaves out.
+  await supplier.goto(new URL(await packageOf(known), supplier.url()).href)
+  await supplier.getByText(OWN_FACT).first().waitFor()
+  await supplier.getByText(OWN_EVIDENCE).first().waitFor()
 
   // The evidence holds without trust in the exchange.
   await planner.goto(`${origin}/threads/${threadId}`)
@@ -107,6 +119,11 @@ async function settledVerdict(page: WatchedPage['page']): Promise<string> {
     await page.reload()
   }
   return verdict
+}
+
+/** The address of the package that a point of the story cites. */
+async function packageOf(point: ReturnType<WatchedPage['page']['locator']>): Promise<string> {
+  return (await point.locator('a[href^="/packages/"]').first().getAttribute('href')) ?? ''
 }
 
 /** The pages of the desk are quiet, and only the sign-in leaves them, for the provider alone. */

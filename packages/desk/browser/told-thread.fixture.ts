@@ -2,6 +2,24 @@ import { exampleObjects } from '@agent-exchange/protocol'
 import { setOrganizationName } from '@agent-exchange/sdk/internal/node'
 import { SKILL, type DeskSide } from '../src/desk.fixture.ts'
 
+/** A second conversation, whose request the carmaker has opened and not answered. */
+export async function askForDecision(supplier: DeskSide, carmaker: DeskSide): Promise<void> {
+  const to = carmaker.agent.identity
+  const purpose = 'supply alignment'
+  const policy = supplier.agent.make.policyEnvelope({ to: to.organizationId, purpose })
+  const { business_context: context } = exampleObjects.reasoning_package
+  const object = supplier.agent.make.reasoningPackage({
+    to: to.organizationId,
+    policy,
+    summary: 'One press is down until Thursday, so only one variant can be built this week.',
+    facts: ['Press 4 stands still since Monday.'],
+    ask: 'Decide which variant is built first.',
+    business_context: { ...context, use_case: 'priority_decision', time_horizon: 'this week' },
+  })
+  const { packageId } = await supplier.agent.send({ object, policy, to, skill: SKILL })
+  await carmaker.agent.open(packageId)
+}
+
 /** A conversation with facts, a challenge, options, a constraint, a network story and an answer that is due. */
 export async function tellThread(supplier: DeskSide, carmaker: DeskSide) {
   for (const { agent } of [supplier, carmaker]) {

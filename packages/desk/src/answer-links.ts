@@ -2,7 +2,7 @@ import type { ThreadStory } from '@agent-exchange/sdk'
 import { buttonLink, html, type Html } from '@agent-exchange/web'
 import { ANSWER_TASKS, type AnswerTaskId } from './answer-tasks.ts'
 import { pathTo } from './desk-call.ts'
-import { TASK_TEXTS } from './desk-texts.ts'
+import { TASK_TEXTS } from './texts/answer-texts.ts'
 import type { StoryParts } from './story-parts.ts'
 
 /** Where the page of a story begins with the answers. */

@@ -11,7 +11,7 @@ import {
   type Composed,
 } from './composition.ts'
 import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
-import { COMPOSE_TEXTS, TASK_TEXTS } from './desk-texts.ts'
+import { COMPOSE_TEXTS, TASK_TEXTS } from './texts/answer-texts.ts'
 import { withAddedRow } from './form-rows.ts'
 import type { FormValues } from './form-view.ts'
 import { objectView } from './object-view.ts'

@@ -1,7 +1,7 @@
 import { ENVELOPE_MEMBERS, schemaDocument, type PolicyEnvelope } from '@agent-exchange/protocol'
 import type { ComparedItem, StoryCompany, StoryFact } from '@agent-exchange/sdk'
 import type { makersOf } from '@agent-exchange/sdk/internal'
-import { TASK_TEXTS as T } from './desk-texts.ts'
+import { TASK_TEXTS as T } from './texts/answer-texts.ts'
 import { listOf, objectOf } from './form-members.ts'
 import { formField, type FormGroup, type FormPart } from './form-parts.ts'
 import { formParts, SENSITIVITIES } from './schema-form.ts'
@@ -103,8 +103,10 @@ export const TASKS: Readonly<Record<AnswerTaskId, AnswerTask>> = {
         isOpen: true,
         ids: [],
         parts: [
-          formField('select', 'points.fact', { label: T.challengedFact, ...factChoices(facts) }),
-          formField('line', 'points.words', { label: T.ownWords }),
+          ...(facts.length > 0
+            ? [formField('select', 'points.fact', { label: T.challengedFact, ...factChoices(facts) })]
+            : []),
+          formField('line', 'points.words', { label: facts.length > 0 ? T.orOwnWords : T.ownWords }),
         ],
       },
       factList,

@@ -1,6 +1,6 @@
 import type { CheckResult } from '@agent-exchange/sdk'
 import { badge, html, table, type Html } from '@agent-exchange/web'
-import { CHECK_TEXTS } from './desk-texts.ts'
+import { CHECK_TEXTS } from './texts/draft-texts.ts'
 import { labelOf, textOf } from './object-view.ts'
 
 /** The five checks of the policy, and what to change where one fails. */

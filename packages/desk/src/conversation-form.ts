@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { PolicyEnvelope, ReasoningPackage } from '@agent-exchange/protocol'
 import type { AgentAddress, Identity } from '@agent-exchange/sdk'
-import { makersOf } from '@agent-exchange/sdk/internal'
+import { ACTION_WORDS, makersOf } from '@agent-exchange/sdk/internal'
 import { EXPECTED_ANSWERS, TEMPLATE_FORMS, type PackageTemplate } from './conversation-templates.ts'
-import { CONVERSATION_TEXTS as T, TASK_TEXTS } from './desk-texts.ts'
+import { CONVERSATION_TEXTS as T, TASK_TEXTS } from './texts/answer-texts.ts'
 import { listOf, membersFrom, objectOf } from './form-members.ts'
 import { formField, type FormPart } from './form-parts.ts'
 import { randomId } from './made-answer.ts'
@@ -87,7 +87,7 @@ export function conversationParts(
     formField('choices', 'expected', {
       label: T.expected,
       values: EXPECTED_ANSWERS,
-      labels: Object.fromEntries(EXPECTED_ANSWERS.map((each) => [each, each.replaceAll('_', ' ')])),
+      labels: ACTION_WORDS,
     }),
     formField('lines', 'not_disclosed', { label: TASK_TEXTS.notDisclosed }),
   ]

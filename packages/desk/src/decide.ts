@@ -1,6 +1,6 @@
 import { ExchangeError } from '@agent-exchange/sdk'
 import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
-import { DRAFT_TEXTS as T } from './desk-texts.ts'
+import { DRAFT_TEXTS as T } from './texts/draft-texts.ts'
 import { draftPage, examinedPage } from './draft-page.ts'
 import { examineDraft } from './examined-draft.ts'
 import { askForPasskey } from './passkey-decision.ts'

@@ -1,6 +1,6 @@
 import type { Html, Notice } from '@agent-exchange/web'
 import type { DeskAgent } from './desk-agent.ts'
-import type { DONE } from './done-notices.ts'
+import type { DONE } from './texts/page-texts.ts'
 import type { DeskSession } from './desk-session.ts'
 import type { DeskPerson, DeskRoles } from './desk-person.ts'
 import type { StoryReader } from './story-reader.ts'

@@ -3,7 +3,10 @@ import { notice, page, type WebAssets } from '@agent-exchange/web'
 import type { DeskAgent } from './desk-agent.ts'
 import type { DeskPage } from './desk-call.ts'
 import type { DeskHost } from './desk-host.ts'
-import { CONVERSATION_TEXTS, PAGE_TEXTS, SEARCH_TEXTS, TEXTS } from './desk-texts.ts'
+import { CONVERSATION_TEXTS } from './texts/answer-texts.ts'
+import { PAGE_TEXTS } from './texts/page-texts.ts'
+import { SEARCH_TEXTS } from './texts/search-texts.ts'
+import { TEXTS } from './texts/story-texts.ts'
 import { CONTENT_ROLES, DESK_ROLES, hasOneOf, type DeskPerson, type DeskRoles } from './desk-person.ts'
 
 /** Who is signed in, for the frame of a page. */

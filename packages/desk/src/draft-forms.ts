@@ -11,7 +11,8 @@ import {
   type Html,
 } from '@agent-exchange/web'
 import { pathTo, type DeskCall } from './desk-call.ts'
-import { DRAFT_TEXTS as T, PLACE_TEXTS } from './desk-texts.ts'
+import { DRAFT_TEXTS as T } from './texts/draft-texts.ts'
+import { PLACE_TEXTS } from './texts/page-texts.ts'
 
 /** What a refused form had in it. The passphrase is never shown again. */
 export interface DecisionValues {

@@ -10,7 +10,7 @@ import { html, identifier, notice, type Html } from '@agent-exchange/web'
 import type { DeskAgent } from './desk-agent.ts'
 import type { DeskAnswer, DeskCall } from './desk-call.ts'
 import { MAXIMUM_DISCLOSED, SHOWN_EVIDENCE_LINES } from './desk-limits.ts'
-import { EVIDENCE_TEXTS as T } from './desk-texts.ts'
+import { EVIDENCE_TEXTS as T } from './texts/story-texts.ts'
 import { evidenceLinks, verdictView } from './evidence-part.ts'
 import { verifiedEvidence } from './verified-evidence.ts'
 

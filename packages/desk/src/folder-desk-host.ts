@@ -5,7 +5,9 @@ import type { DeskHost } from './desk-host.ts'
 import type { DeskSession } from './desk-session.ts'
 import { SESSION_VALID_MS } from './desk-limits.ts'
 import { DESK_ROLES } from './desk-person.ts'
-import type { FolderSessions, LinkFault } from './folder-sessions.ts'
+import type { FolderSessions } from './folder-sessions.ts'
+import { FOLDER_TEXTS as T } from './texts/page-texts.ts'
+import { TEXTS } from './texts/story-texts.ts'
 
 /** One developer on this machine, with every role, signed in by the link in the terminal. */
 export function folderDeskHost(agent: DeskAgent, port: number, sessions: FolderSessions): DeskHost {
@@ -14,7 +16,7 @@ export function folderDeskHost(agent: DeskAgent, port: number, sessions: FolderS
   const cookie = { name: `aex-desk-${port}`, tls: false }
   const sessionOf = (id: string): DeskSession => ({
     id,
-    person: { id: 'person_folder', name: 'the person at this computer', roles: DESK_ROLES },
+    person: { id: 'person_folder', name: T.person, roles: DESK_ROLES },
     signedInAt: sessions.since(id),
   })
   return {
@@ -29,7 +31,7 @@ export function folderDeskHost(agent: DeskAgent, port: number, sessions: FolderS
     async enter({ method, url }) {
       if (method !== 'GET' || url.pathname !== '/enter') return undefined
       const entered = sessions.enter(url.searchParams.get('link') ?? '')
-      if ('fault' in entered) return entrance(410, ...LINK_FAULTS[entered.fault])
+      if ('fault' in entered) return entrance(410, T.linkFaults[entered.fault])
       const maxAgeSeconds = SESSION_VALID_MS / 1_000
       const value = entered.session
       const thread = url.searchParams.get('thread')
@@ -39,38 +41,22 @@ export function folderDeskHost(agent: DeskAgent, port: number, sessions: FolderS
         headers: { 'set-cookie': cookieHeader({ ...cookie, value, sameSite: 'Strict', maxAgeSeconds }) },
       }
     },
-    signedOut: ({ hasCookie }) =>
-      hasCookie
-        ? entrance(401, 'Your session has ended', 'It lasts eight hours, and ends with the desk.')
-        : entrance(401, 'Signed out', 'Open the link that the desk printed in its terminal.'),
-    account: () => html`<bdi>${agentId}</bdi> of <bdi>${organizationId}</bdi>`,
-    footer: html`This page is served on this computer alone.`,
-    withoutAgents: entrance(404, 'No agent', 'The folder has no agent.'),
+    signedOut: ({ hasCookie }) => entrance(401, hasCookie ? T.sessionEnded : T.signedOut),
+    account: () => html`<span><bdi>${agentId}</bdi> ${TEXTS.of} <bdi>${organizationId}</bdi></span>`,
+    footer: html`${T.footer}`,
+    withoutAgents: entrance(404, T.noAgent),
   }
 }
 
-const LINK_FAULTS: Readonly<Record<LinkFault, readonly [title: string, text: string]>> = {
-  used: [
-    'This link was used already',
-    'A link signs in one browser, once. If you did not use it yourself, somebody else did: stop the desk.',
-  ],
-  expired: ['This link is too old', 'A link works for ten minutes.'],
-  replaced: ['This link was replaced', 'The desk has made a newer link since, and only that one works.'],
-  unknown: [
-    'This link is not one of this desk',
-    'It is incomplete, or an earlier run of the desk printed it. Copy the whole link that it printed last.',
-  ],
-}
-
 /** For a browser that is not signed in. It learns nothing about the agent. */
-function entrance(status: number, title: string, explanation: string): DeskPage {
+function entrance(status: number, [title, explanation]: readonly [string, string]): DeskPage {
   return {
     kind: 'page',
     status,
     title,
     main: html`<p>${explanation}</p>
-      <p>For a new link, press Enter in the terminal of the desk.</p>
-      <p>If the desk does not run any more, start it again, with the folder of the agent:</p>
+      <p>${T.newLink}</p>
+      <p>${T.startAgain}</p>
       <p><code>aex agent desk --dir FOLDER</code></p>`,
   }
 }

@@ -1,6 +1,6 @@
 import { attributes, button, field, html, type Field, type Html } from '@agent-exchange/web'
 import { MAXIMUM_ROWS } from './desk-limits.ts'
-import { TEXTS } from './desk-texts.ts'
+import { TEXTS } from './texts/story-texts.ts'
 import { memberOf, rowParts, type FormField, type FormGroup, type FormPart } from './form-parts.ts'
 import { ADD_ROW, rowCount, rowCountField } from './form-rows.ts'
 import { labelOf } from './object-view.ts'

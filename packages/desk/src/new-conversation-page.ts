@@ -12,7 +12,7 @@ import {
 import { conversationParts, packageFrom, recipientFrom } from './conversation-form.ts'
 import { PACKAGE_TEMPLATES, templateValues, type PackageTemplate } from './conversation-templates.ts'
 import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
-import { COMPOSE_TEXTS, CONVERSATION_TEXTS as T } from './desk-texts.ts'
+import { COMPOSE_TEXTS, CONVERSATION_TEXTS as T } from './texts/answer-texts.ts'
 import { withAddedRow } from './form-rows.ts'
 import type { FormValues } from './form-view.ts'
 import { readThreads } from './read-threads.ts'

@@ -8,7 +8,7 @@ import {
 } from '@agent-exchange/sdk/internal'
 import { html, visible, type Html } from '@agent-exchange/web'
 import { MAXIMUM_SHOWN_DEPTH } from './desk-limits.ts'
-import { OBJECT_TEXTS } from './desk-texts.ts'
+import { OBJECT_TEXTS } from './texts/story-texts.ts'
 
 /** An object for people. Every member is shown, unknown ones too, and every value is text. */
 export function objectView(object: ProtocolObject): Html {

@@ -1,6 +1,6 @@
 import type { PackageResource } from '@agent-exchange/protocol'
 import { ExchangeError } from '@agent-exchange/sdk'
-import { modelUseWords, titleOf } from '@agent-exchange/sdk/internal'
+import { modelUseWords, stateWords, titleOf } from '@agent-exchange/sdk/internal'
 import {
   badge,
   buttonLink,
@@ -14,7 +14,8 @@ import {
 import type { DeskPlace, ReadPackage } from './desk-agent.ts'
 import { pathTo, type DeskCall } from './desk-call.ts'
 import { hasOneOf } from './desk-person.ts'
-import { EVIDENCE_TEXTS, PACKAGE_TEXTS as T, PLACE_TEXTS, TEXTS } from './desk-texts.ts'
+import { EVIDENCE_TEXTS, PACKAGE_TEXTS as T, TEXTS } from './texts/story-texts.ts'
+import { PLACE_TEXTS } from './texts/page-texts.ts'
 import { objectView, rawView } from './object-view.ts'
 import { day, second } from './shown-times.ts'
 
@@ -59,7 +60,7 @@ export function packageArticle(call: DeskCall, { resource, content }: ShownPacka
       ${isOurs ? badge('neutral', T.sentByUs) : badge('info', T.fromOther)}
       <span><bdi>${metadata.sender_agent_id}</bdi> ${TEXTS.of} <bdi>${metadata.sender_org_id}</bdi></span>
       <span class="quiet">${second(created_at)}</span>
-      ${badge(state === 'revoked' ? 'bad' : 'neutral', state.replaceAll('_', ' '))}
+      ${badge(state === 'revoked' ? 'bad' : 'neutral', stateWords(state))}
     </p>
     <h2>${isOpen ? titleOf(content.object) : T.sealed}</h2>
     ${isOpen ? openView(call, resource, content) : closedView(call, content, packageId)}
@@ -167,7 +168,6 @@ function actions(
 }
 
 function revocation({ csrfToken }: DeskCall, packageId: string): Html {
-  const reasons = ['superseded', 'sent_in_error', 'no_longer_valid']
   return confirmation({
     summary: T.revoke,
     explanation: T.revokeExplanation,
@@ -181,7 +181,7 @@ function revocation({ csrfToken }: DeskCall, packageId: string): Html {
           name: 'reason_code',
           label: T.reason,
           isRequired: true,
-          options: reasons.map((value) => ({ value, label: value.replaceAll('_', ' ') })),
+          options: Object.entries(T.revokeReasons).map(([value, label]) => ({ value, label })),
         },
         { kind: 'text', name: 'reason_detail', label: T.detail, isRequired: true, maxLength: 200 },
       ],

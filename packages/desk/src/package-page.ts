@@ -1,6 +1,6 @@
 import { html } from '@agent-exchange/web'
 import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
-import { PACKAGE_TEXTS as T } from './desk-texts.ts'
+import { PACKAGE_TEXTS as T } from './texts/story-texts.ts'
 import { packageArticle, shownPackage } from './package-article.ts'
 
 /** One package in full, with what can be done with it. */

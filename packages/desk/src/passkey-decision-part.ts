@@ -1,7 +1,7 @@
 import type { StoredDraft } from '@agent-exchange/sdk'
 import { badge, button, CSRF_FIELD, field, html, table, type Html } from '@agent-exchange/web'
 import { pathTo, type DeskCall } from './desk-call.ts'
-import { PASSKEY_TEXTS } from './desk-texts.ts'
+import { PASSKEY_TEXTS } from './texts/draft-texts.ts'
 import type { DecisionValues } from './draft-forms.ts'
 import { textOf } from './object-view.ts'
 import type { DecisionState } from './passkey-decisions.ts'

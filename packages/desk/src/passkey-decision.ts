@@ -1,7 +1,7 @@
 import { ExchangeError } from '@agent-exchange/sdk'
 import { badge, definitionList, html, notice } from '@agent-exchange/web'
 import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
-import { PASSKEY_TEXTS } from './desk-texts.ts'
+import { PASSKEY_TEXTS } from './texts/draft-texts.ts'
 import { draftPage, examinedPage } from './draft-page.ts'
 import { examineDraft } from './examined-draft.ts'
 import { textOf } from './object-view.ts'

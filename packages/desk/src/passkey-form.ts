@@ -1,5 +1,5 @@
 import { attributes, button, CSRF_FIELD, html, notice, type Html } from '@agent-exchange/web'
-import { PASSKEY_TEXTS } from './desk-texts.ts'
+import { PASSKEY_TEXTS } from './texts/draft-texts.ts'
 
 export interface PasskeyForm {
   readonly id: string

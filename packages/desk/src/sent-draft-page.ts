@@ -1,7 +1,7 @@
 import { ExchangeError, type SentDraft } from '@agent-exchange/sdk'
 import { badge, buttonLink, definitionList, html, identifier, type Html } from '@agent-exchange/web'
 import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
-import { DRAFT_TEXTS as T } from './desk-texts.ts'
+import { DRAFT_TEXTS as T } from './texts/draft-texts.ts'
 import { textOf } from './object-view.ts'
 import { decisionTable } from './passkey-decision-part.ts'
 import { second } from './shown-times.ts'

@@ -1,7 +1,8 @@
 import { buttonLink, html, shortIdentifier, table } from '@agent-exchange/web'
 import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
 import { CONTENT_ROLES, EVIDENCE_ROLES, hasOneOf } from './desk-person.ts'
-import { DRAFT_TEXTS, EVIDENCE_TEXTS, TEXTS } from './desk-texts.ts'
+import { DRAFT_TEXTS } from './texts/draft-texts.ts'
+import { EVIDENCE_TEXTS, TEXTS } from './texts/story-texts.ts'
 import { overviewPage } from './overview-page.ts'
 import { ago } from './shown-times.ts'
 

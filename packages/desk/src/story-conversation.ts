@@ -1,9 +1,9 @@
 import type { ConversationEntry, ThreadStory } from '@agent-exchange/sdk'
-import { entryWords, STORY_HEADINGS, UNREADABLE_WORDS } from '@agent-exchange/sdk/internal'
+import { entryWords, stateWords, STORY_HEADINGS, UNREADABLE_WORDS } from '@agent-exchange/sdk/internal'
 import { attributes, badge, html, visible, type Html } from '@agent-exchange/web'
 import { pathTo } from './desk-call.ts'
 import { SHOWN_ENTRIES } from './desk-limits.ts'
-import { TEXTS } from './desk-texts.ts'
+import { TEXTS } from './texts/story-texts.ts'
 import { day } from './shown-times.ts'
 import type { StoryParts } from './story-parts.ts'
 
@@ -46,7 +46,7 @@ function entryView(entry: ConversationEntry, parts: StoryParts): Html {
       ${parts.cite({ packageId, by: sentBy, at })} ${parts.company(sentBy.organizationId)} →
       ${parts.company(sentTo.organizationId)}: ${entryWords(entry)}
       ${respondsTo !== undefined && html`(${parts.number(respondsTo)})`}
-      ${badge(entry.isRevoked ? 'bad' : 'neutral', state.replaceAll('_', ' '))}
+      ${badge(entry.isRevoked ? 'bad' : 'neutral', stateWords(state))}
     </p>
     ${lead && parts.quote(lead)}
     ${

@@ -1,5 +1,6 @@
 import type { ComparedItem, Handling, StoryVersion, ThreadStory } from '@agent-exchange/sdk'
 import {
+  CHANGE_WORDS,
   labelOf,
   modelUseWords,
   PART_WORDS,
@@ -10,8 +11,8 @@ import { badge, html, table, visible, type Html } from '@agent-exchange/web'
 import { acceptLink } from './answer-links.ts'
 import { OPTION_ID, optionId } from './answer-tasks.ts'
 import { SHOWN_ITEMS } from './desk-limits.ts'
-import { TEXTS } from './desk-texts.ts'
-import { listSection, shownText, type StoryParts } from './story-parts.ts'
+import { TEXTS } from './texts/story-texts.ts'
+import { below, listSection, moreThan, shownText, type StoryParts } from './story-parts.ts'
 
 /** Columns of a comparison; other members are on the page of the package. */
 const MAXIMUM_COLUMNS = 6
@@ -26,7 +27,8 @@ export function comparison(
   const items = story[part].slice(0, SHOWN_ITEMS)
   if (items.length === 0) return undefined
   const names = [...new Set(items.flatMap(({ members }) => members.map(({ name }) => name)))]
-  const columns = names.filter((name) => name !== OPTION_ID).slice(0, MAXIMUM_COLUMNS)
+  const named = names.filter((name) => name !== OPTION_ID)
+  const columns = named.slice(0, MAXIMUM_COLUMNS)
   return html`<section class="story-part">
     <h2>${STORY_HEADINGS[part]}</h2>
     ${table({
@@ -35,7 +37,8 @@ export function comparison(
       columns: [...columns.map((name) => ({ title: labelOf(visible(name)) })), { title: TEXTS.from }],
       rows: items.map((item) => [...columns.map((name) => cell(item, name)), from(item, parts)]),
     })}
-    ${story[part].length > SHOWN_ITEMS && html`<p class="quiet">${story[part].length - SHOWN_ITEMS} ${TEXTS.more}</p>`}
+    ${below(moreThan(SHOWN_ITEMS, story[part]))}
+    ${named.length > columns.length && html`<p class="quiet">${TEXTS.moreColumns(named.length - columns.length)}</p>`}
   </section>`
 }
 
@@ -66,7 +69,8 @@ export function undisclosedSection({ notDisclosed }: ThreadStory, parts: StoryPa
     notDisclosed,
     ({ organizationId, items }) =>
       html`${parts.company(organizationId)}:
-      ${items.slice(0, SHOWN_ITEMS).map((item) => html`${parts.quote(item)} `)}`,
+      ${items.slice(0, SHOWN_ITEMS).map((item) => html`${parts.quote(item)} `)}
+      ${moreThan(SHOWN_ITEMS, items)}`,
   )
 }
 
@@ -82,7 +86,11 @@ function versionView(found: StoryVersion, parts: StoryParts): Html {
       ${parts.company(source.by.organizationId)} ${parts.cite(source)}
       ${changes
         .slice(0, SHOWN_ITEMS)
-        .map(({ kind, part, text }) => html`<br />${kind}: ${PART_WORDS[part]} ${parts.quote(text)}`)}
+        .map(
+          ({ kind, part, text }) =>
+            html`<br />${CHANGE_WORDS[kind]}: ${PART_WORDS[part]} ${parts.quote(text)}`,
+        )}
+      ${changes.length > SHOWN_ITEMS && html`<br />${moreThan(SHOWN_ITEMS, changes)}`}
     </p>`
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { threadStory, type ThreadObjects, type ThreadPackage } from '@agent-exchange/sdk'
+import { threadStory, type ThreadObjects, type ThreadPackage, type ThreadStory } from '@agent-exchange/sdk'
 import { conversationPageOf } from './story-conversation.ts'
 import { storyView } from './story-page.ts'
 
@@ -37,7 +37,7 @@ test('the page of a story says what is decided and disputed, by whom, and offers
   assert.match(pages, /Open and send receipts/u)
   assert.match(pages, /<meter[^>]+value="0.8"/u)
   assert.match(pages, /<details class="conversation" id="conversation">/u)
-  assert.match(pages, /aria-current="step"[^>]*>closed</u)
+  assert.match(pages, /aria-current="step"[^>]*>\s*closed\s*</u)
   assert.doesNotMatch(pages, /<script/u)
 })
 
@@ -79,6 +79,71 @@ test('the conversation has pages; the newest packages come first', () => {
   assert.match(shown('conversation=2'), /id="conversation" open/u)
   for (const forged of ['conversation=-1', 'conversation=99', 'conversation=x'])
     assert.equal(shown(forged), shown(''))
+})
+
+test('whatever a story leaves out is counted', () => {
+  const [example] = examples
+  assert.ok(example)
+  const { thread, now } = example
+  const story = threadStory(thread, new Date(now))
+  const [entry] = story.conversation
+  assert.ok(entry)
+  const source = { packageId: entry.packageId, by: entry.sentBy, at: entry.at }
+  const { organizationId: by } = entry.sentBy
+  const quotes = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({ text: `text ${index}`, by, isReaders: false }))
+  const [text = { text: '', by, isReaders: false }] = quotes(1)
+  const members = quotes(9).map((each, index) => ({ name: `member_${index}`, text: each }))
+  const long: ThreadStory = {
+    ...story,
+    agreed: [
+      {
+        rule: 'response_agrees',
+        text,
+        source,
+        facts: [],
+        exceptions: quotes(5),
+        confirmedBy: Array.from({ length: 11 }, (_, index) => `org_${index}`),
+      },
+    ],
+    disputed: [],
+    decided: [],
+    proposed: [],
+    open: [],
+    facts: [
+      {
+        factId: 'fact_1',
+        statement: text,
+        evidenceRefs: [],
+        source,
+        challenges: quotes(7).map((each) => ({ text: each, source })),
+      },
+    ],
+    options: [{ source, members }],
+    constraints: [],
+    notDisclosed: [{ organizationId: by, items: quotes(13) }],
+    versions: [
+      {
+        storyId: 'story_1',
+        version: 2,
+        status: 'active',
+        summary: text,
+        source,
+        isCurrent: true,
+        changes: quotes(14).map((each) => ({ kind: 'added', part: 'decisions', text: each })),
+      },
+    ],
+  }
+  const page = String(storyView(long, {}, { agentId: 'agent_other', csrfToken: 'token', canAnswer: false }))
+  for (const [what, count] of [
+    ['exceptions', 2],
+    ['confirmations', 3],
+    ['challenges', 4],
+    ['items that are not disclosed', 5],
+    ['changes of a version', 6],
+  ] as const)
+    assert.ok(page.includes(`>${count} more<`), what)
+  assert.match(page, /3 more columns are on the pages of the packages/u)
 })
 
 test('a deadline that is a leap second makes a page, not a failure', () => {

@@ -4,6 +4,7 @@ import { ExchangeError, type DueAnswer, type ThreadStory } from '@agent-exchange
 import {
   deadlineWords,
   NO_PHASE,
+  PHASE_WORDS,
   SHOWN_WORDS,
   STORY_HEADINGS,
   titleWords,
@@ -11,7 +12,7 @@ import {
 import { attributes, buttonLink, form, html, identifier, notice, type Html } from '@agent-exchange/web'
 import { pathTo, type DeskAnswer, type DeskCall } from './desk-call.ts'
 import { DISCLOSING_ROLES, hasOneOf } from './desk-person.ts'
-import { TEXTS } from './desk-texts.ts'
+import { TEXTS } from './texts/story-texts.ts'
 import { evidenceSection } from './evidence-part.ts'
 import { conversationPageOf, conversationSection } from './story-conversation.ts'
 import {
@@ -129,13 +130,15 @@ function standing({ standing: { stated, shown } }: ThreadStory, parts: StoryPart
         const current = phase === newest?.phase && 'step'
         const isShown = !newest && phase === shown && 'shown'
         const next = newest?.next.includes(phase) && 'next'
-        return html`<li ${attributes({ 'aria-current': current, class: isShown || next })}>${phase}</li>`
+        return html`<li ${attributes({ 'aria-current': current, class: isShown || next })}>
+          ${PHASE_WORDS[phase]}
+        </li>`
       })}
     </ol>
     ${stated.map(
       ({ phase, next, source }) =>
         html`<p class="said">
-          <strong>${phase}</strong>, ${TEXTS.statedBy} ${parts.company(source.by.organizationId)}
+          <strong>${PHASE_WORDS[phase]}</strong>, ${TEXTS.statedBy} ${parts.company(source.by.organizationId)}
           ${parts.cite(source)}${next.length > 0 && html`. ${TEXTS.nextPhases}: ${next.map(shownText).join(', ')}`}
         </p>`,
     )}

@@ -3,7 +3,7 @@ import { attributes, html, visible, type Html } from '@agent-exchange/web'
 import type { AddressBook } from '@agent-exchange/log'
 import { pathTo } from './desk-call.ts'
 import { SHOWN_CHARACTERS, SHOWN_ITEMS } from './desk-limits.ts'
-import { TEXTS } from './desk-texts.ts'
+import { TEXTS } from './texts/story-texts.ts'
 import { shortTime } from './shown-times.ts'
 
 export type StoryParts = ReturnType<typeof createStoryParts>
@@ -63,6 +63,11 @@ export function shownText(text: string): string {
   return visible(text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text)
 }
 
+/** How many items a cut list leaves out; nothing if it shows all. */
+export function moreThan(shown: number, { length }: readonly unknown[]): Html | undefined {
+  return length > shown ? html`<span class="quiet">${length - shown} ${TEXTS.more}</span>` : undefined
+}
+
 /** A heading with the first items, and how many more there are; nothing for an empty list. */
 export function listSection<Item>(
   heading: string,
@@ -76,6 +81,11 @@ export function listSection<Item>(
     <ul>
       ${items.slice(0, SHOWN_ITEMS).map((item) => html`<li>${render(item)}</li>`)}
     </ul>
-    ${items.length > SHOWN_ITEMS && html`<p class="quiet">${items.length - SHOWN_ITEMS} ${TEXTS.more}</p>`}
+    ${below(moreThan(SHOWN_ITEMS, items))}
   </section>`
+}
+
+/** Below a list or a table. */
+export function below(more: Html | undefined): Html | undefined {
+  return more && html`<p>${more}</p>`
 }

@@ -3,8 +3,8 @@ import { deadlineWords, ruleWords, STORY_HEADINGS } from '@agent-exchange/sdk/in
 import { badge, html, type Html } from '@agent-exchange/web'
 import { challengeLink } from './answer-links.ts'
 import { SHOWN_ITEMS } from './desk-limits.ts'
-import { TEXTS } from './desk-texts.ts'
-import { listSection, type StoryParts } from './story-parts.ts'
+import { TEXTS } from './texts/story-texts.ts'
+import { listSection, moreThan, type StoryParts } from './story-parts.ts'
 
 const POINT_SECTIONS = ['decided', 'agreed', 'disputed', 'proposed', 'open'] as const
 /** Facts, exceptions and challenges of one point. */
@@ -55,7 +55,8 @@ function pointView(point: StoryPoint, parts: StoryParts): Html {
       ${
         exceptions.length > 0 &&
         html`<br />${TEXTS.exceptions}
-          ${exceptions.slice(0, BESIDE).map((each) => html`${parts.quote(each)} `)}`
+          ${exceptions.slice(0, BESIDE).map((each) => html`${parts.quote(each)} `)}
+          ${moreThan(BESIDE, exceptions)}`
       }
       ${confirmedBy !== undefined && html`<br />${confirmation(confirmedBy, parts)}`}
       ${laterAgreement && html`<br />${badge('good', TEXTS.settled)} ${TEXTS.laterAgreement} ${parts.cite(laterAgreement)}`}
@@ -66,7 +67,9 @@ function pointView(point: StoryPoint, parts: StoryParts): Html {
 
 function confirmation(confirmedBy: readonly string[], parts: StoryParts): Html {
   if (confirmedBy.length === 0) return html`${TEXTS.notConfirmed}`
-  return html`${TEXTS.confirmedBy} ${confirmedBy.slice(0, SHOWN_ITEMS).map(parts.company)}`
+  return html`${TEXTS.confirmedBy}
+  ${confirmedBy.slice(0, SHOWN_ITEMS).map((id) => html`${parts.company(id)} `)}
+  ${moreThan(SHOWN_ITEMS, confirmedBy)}`
 }
 
 /** The facts behind a point. Beside a challenge they are the other side's words. */
@@ -89,7 +92,7 @@ function factsBehind(
             ${parts.quote(statement, factId)} ${isChallenge && parts.cite(source)}</span
           >`,
       )}
-    ${others.length > BESIDE && html`<span class="quiet">${others.length - BESIDE} ${TEXTS.more}</span>`}
+    ${moreThan(BESIDE, others)}
   </p>`
 }
 
@@ -110,6 +113,7 @@ function factView({ factId, statement, source, challenges }: StoryFact, parts: S
               ${parts.company(text.by)}${text.text !== factId && html`: ${parts.quote(text)}`}
               ${parts.cite(from)}`,
         )}
+      ${challenges.length > BESIDE && html`<br />${moreThan(BESIDE, challenges)}`}
       ${
         !statement.isReaders &&
         parts.isAnswerable(source.packageId) &&

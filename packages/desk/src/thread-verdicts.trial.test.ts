@@ -3,10 +3,10 @@ import { test } from 'node:test'
 import { parsePolicy } from '@agent-exchange/log'
 import { cosignedCapsule, QUICK_LOG, startWorld, until } from '@agent-exchange/testkit'
 import { SKILL, startTwoDesks } from './desk.fixture.ts'
-import { createThreadVerdicts } from './thread-verdicts.ts'
+import { createThreadVerdicts, type VerdictOutcome } from './thread-verdicts.ts'
 import type { DeskAgent } from './desk-agent.ts'
 import { evidenceSection } from './evidence-part.ts'
-import type { ThreadStory } from '@agent-exchange/sdk'
+import { ExchangeError, type ThreadStory } from '@agent-exchange/sdk'
 
 test('with the log policy of the agent, a witnessed conversation is proven; without one nothing is', async () => {
   await using world = await startWorld({ profile: QUICK_LOG, config: { role: 'all' } })
@@ -36,7 +36,9 @@ test('with the log policy of the agent, a witnessed conversation is proven; with
       ...(logPolicy && { logPolicy }),
     } as unknown as DeskAgent
     const [verdicts, now] = [createThreadVerdicts(shown), new Date()]
-    return until('the evidence is verified', async () => (await verdicts.find(threadId, [], now)) ?? false)
+    const isVerdict = (found: VerdictOutcome) =>
+      found !== 'late' && !(found instanceof ExchangeError) && found
+    return until('the evidence is verified', async () => isVerdict(await verdicts.find(threadId, [], now)))
   }
   assert.equal((await verdictOf()).word, 'consistent')
   const proven = await verdictOf(parsePolicy(text))

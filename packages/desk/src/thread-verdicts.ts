@@ -13,51 +13,68 @@ export interface ThreadVerdict {
   readonly sentence: string
 }
 
+/** The error says why the evidence cannot be collected; `late`: a later page has the verdict. */
+export type VerdictOutcome = ThreadVerdict | ExchangeError | 'late'
+
 export interface ThreadVerdicts {
-  /** Undefined if the evidence was not collected and verified in time. The next page has it. */
-  find(threadId: string, packages: readonly PackageResource[], now: Date): Promise<ThreadVerdict | undefined>
+  find(threadId: string, packages: readonly PackageResource[], now: Date): Promise<VerdictOutcome>
 }
 
 interface Remembered {
   readonly state: string
   readonly at: number
-  readonly verdict: Promise<ThreadVerdict | undefined>
+  readonly verdict: Promise<ThreadVerdict | ExchangeError>
 }
 
-/** Verifies a thread again when a package of it changed, or after a while: the log includes new events later. */
+/**
+ * Verifies a thread again when a package of it changed, or after a while: the log includes new events later. A failure
+ * is given to one page, and the next one tries again.
+ */
 export function createThreadVerdicts(agent: DeskAgent): ThreadVerdicts {
   const remembered = new Map<string, Remembered>()
 
-  function verdictOf(threadId: string, state: string, now: number): Promise<ThreadVerdict | undefined> {
+  function entryOf(threadId: string, state: string, now: number): Remembered {
     const known = remembered.get(threadId)
-    if (known?.state === state && now - known.at < VERDICT_VALID_MS) return known.verdict
+    if (known?.state === state && now - known.at < VERDICT_VALID_MS) return known
     remembered.delete(threadId)
     const [oldest] = remembered.keys()
     if (remembered.size >= REMEMBERED_VERDICTS && oldest !== undefined) remembered.delete(oldest)
-    const verdict = verified(agent, threadId)
-    remembered.set(threadId, { state, at: now, verdict })
-    return verdict
+    const entry = { state, at: now, verdict: verified(agent, threadId) }
+    remembered.set(threadId, entry)
+    return entry
+  }
+
+  function forget(threadId: string, entry: Remembered): void {
+    if (remembered.get(threadId) === entry) remembered.delete(threadId)
   }
 
   return {
-    find(threadId, packages, now) {
+    async find(threadId, packages, now) {
       const state = packages.map((each) => `${each.package_id} ${each.state}`).join()
-      const late = new Promise<undefined>((resolve) => {
-        setTimeout(resolve, VERDICT_WAIT_MS, undefined).unref()
+      const entry = entryOf(threadId, state, now.getTime())
+      const late = new Promise<'late'>((resolve) => {
+        setTimeout(resolve, VERDICT_WAIT_MS, 'late').unref()
       })
-      return Promise.race([verdictOf(threadId, state, now.getTime()), late])
+      try {
+        const found = await Promise.race([entry.verdict, late])
+        if (found instanceof ExchangeError) forget(threadId, entry)
+        return found
+      } catch (error) {
+        forget(threadId, entry)
+        throw error
+      }
     },
   }
 }
 
-async function verified(agent: DeskAgent, threadId: string): Promise<ThreadVerdict | undefined> {
+async function verified(agent: DeskAgent, threadId: string): Promise<ThreadVerdict | ExchangeError> {
   try {
     const { capsule } = await agent.evidence({ threadId })
     const result = await verifiedEvidence(agent, capsule)
     const { sentence, tone } = describeVerdict(result, readerWith(await agent.names()))
     return { word: result.word, sentence, tone }
   } catch (error) {
-    if (error instanceof ExchangeError) return undefined
+    if (error instanceof ExchangeError) return error
     throw error
   }
 }

@@ -1,6 +1,6 @@
 import { html, type Html } from '@agent-exchange/web'
 import { MAXIMUM_WAITING_ROWS, SHOWN_WAITING } from './desk-limits.ts'
-import { TEXTS } from './desk-texts.ts'
+import { TEXTS } from './texts/story-texts.ts'
 
 /** How much of the lists the address asks for. */
 export interface ShownRows {

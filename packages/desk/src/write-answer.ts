@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { DeskAnswer, DeskPage, DoneCode } from './desk-call.ts'
-import { DONE } from './done-notices.ts'
+import { DONE } from './texts/page-texts.ts'
 
 /** Writes an answer. `done` is the code in the address, which says what the last change led to. */
 export function writeAnswer(

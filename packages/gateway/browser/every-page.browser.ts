@@ -29,6 +29,8 @@ const FILES = /(?:\.json|\.html)$/u
 /** It leads to the provider, whose page is not ours. */
 const PROVIDER = '/sign-in/oidc?'
 const SHOWN_MARKUP = MARKUP.replace('\u202e', '\\u{202e}')
+/** The page of one person, of the host and not of an agent. */
+const PERSON_KIND = '/people/:id'
 const EVERY_ROLE = ['reader', 'planner', 'approver', 'auditor', 'administrator'] as const
 
 let stack: AsyncDisposableStack
@@ -149,7 +151,7 @@ async function assertText(page: Page, name: string): Promise<void> {
 function kindOf(address: string): string {
   const { pathname, searchParams } = new URL(address, company.origin)
   const found = routeOf(AGENT_ROUTES, 'GET', pathname)
-  const path = typeof found === 'object' ? found.route.path : pathname
+  const path = typeof found === 'object' ? found.route.path : pathname.replace(/^\/people\/.+/u, PERSON_KIND)
   const names = [...new Set(searchParams.keys())].join('&')
   return names === '' ? path : `${path}?${names}`
 }
@@ -196,7 +198,7 @@ test('every page of the desk is small, accessible and quiet on a phone, with hos
     [],
     'pages without a check',
   )
-  for (const path of ['/people', '/sessions', '/record', '/passkeys'])
+  for (const path of ['/people', PERSON_KIND, '/sessions', '/record', '/passkeys', '/delegations'])
     assert.ok(kinds.has(path), `${path} was not reached by a link`)
 })
 
@@ -235,6 +237,16 @@ test('what a person sees before the sign-in, after a refusal and between two ste
   await page.getByRole('button', { name: 'Invite' }).click()
   await page.getByText('Give this link to the person.').waitFor()
   await assertGoodPage(administrator, 'people with a link')
+  await page.goto(`${origin}/people`)
+  await page
+    .getByRole('link', { name: MARKUP.slice(0, 2) })
+    .first()
+    .click()
+  await page.getByText('New link…').click()
+  await page.getByText('Remove…').click()
+  await assertGoodPage(administrator, 'person invited')
+  await page.getByRole('button', { name: 'Save the roles' }).click()
+  await page.getByText('The roles were changed.').waitFor()
   await page.goto(`${origin}/people`)
   await page.getByLabel('Name').fill('Nobody')
   await page.getByRole('button', { name: 'Invite' }).click()

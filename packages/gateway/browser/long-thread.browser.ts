@@ -10,8 +10,10 @@ const PACKAGES = 1_000
 const READ = 200
 const SENT_AT_ONCE = 8
 const MAXIMUM_BYTES = 100_000
-/** Far above what a page takes on an idle machine: it catches work that grows with the thread. */
-const SLOW_MS = 30_000
+/** The first page opens every package that the story reads. */
+const COLD_MS = 30_000
+/** Later pages take what is in memory: this catches work that grows with the thread. */
+const WARM_MS = 5_000
 
 const company = await startApprovingCompany({ world: { profile: QUICK_LOG, config: { role: 'all' } } })
 after(() => company[Symbol.asyncDispose]())
@@ -56,10 +58,13 @@ test('a thread of 1,000 packages has pages of bounded size that answer in time',
     t.diagnostic(
       `${path.replace(threadId, 'THREAD')}: ${cold.bytes} bytes, ${cold.ms} ms, then ${warm.ms} ms`,
     )
-    for (const { status, bytes, ms } of [cold, warm]) {
+    for (const [{ status, bytes, ms }, limit] of [
+      [cold, COLD_MS],
+      [warm, WARM_MS],
+    ] as const) {
       assert.equal(status, 200, path)
       assert.ok(bytes < MAXIMUM_BYTES, `${path}: ${bytes} bytes`)
-      assert.ok(ms < SLOW_MS, `${path}: ${ms} ms`)
+      assert.ok(ms < limit, `${path}: ${ms} ms`)
     }
     return warm.text
   }
@@ -79,7 +84,9 @@ test('a thread of 1,000 packages has pages of bounded size that answer in time',
   )
   await page('/')
   await page('/search?text=rails')
-  // One file of evidence holds fewer packages; the page says what to do.
+  // One file of evidence holds fewer packages; the pages say what to do.
+  assert.match(story, /could not be collected[^<]*collect the evidence of single ones/u)
+  assert.doesNotMatch(story, /still being verified/u)
   const evidence = await ida.get(`/evidence/${threadId}`)
   assert.equal(evidence.status, 409)
   assert.match(evidence.text, /collect the evidence of single ones/u)

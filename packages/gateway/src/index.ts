@@ -21,7 +21,7 @@ export { readGatewayConfig } from './config/read-config.ts'
 export { VARIABLES as GATEWAY_VARIABLES } from './config/variables.ts'
 export { listHolds, placeHold, releaseHold, type HoldChange } from './content/holds.ts'
 export { countLeft, rotateMasterKey } from './operations/rotate-master-key.ts'
-export { recordedChange } from './people/administration-record.ts'
+export { isEntryNumber, listChanges, recordedChange } from './people/administration-record.ts'
 export {
   addPerson,
   changeRoles,

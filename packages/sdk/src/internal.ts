@@ -42,14 +42,18 @@ export { asUnknownPeer } from './peers/unknown-peer.ts'
 export { isPartyOf, isRecipientOf, isSenderOf } from './evidence/package-parties.ts'
 export { readThreadObjects, type OpenedObjects, type ThreadReader } from './open/read-thread-objects.ts'
 export {
+  ACTION_WORDS,
+  CHANGE_WORDS,
   deadlineWords,
   modelUseWords,
   entryWords,
   NO_PHASE,
   PART_WORDS,
+  PHASE_WORDS,
   phaseWords,
   ruleWords,
   SHOWN_WORDS,
+  stateWords,
   STORY_HEADINGS,
   STORY_STATUS_WORDS,
   titleWords,

@@ -2,10 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { canonicalize } from '@agent-exchange/crypto'
 import type { Database } from '@agent-exchange/database'
 import type { StoredDraft } from '@agent-exchange/sdk'
-import {
-  generateAuthenticationOptions,
-  type PublicKeyCredentialRequestOptionsJSON,
-} from '@simplewebauthn/server'
+import type { PublicKeyCredentialRequestOptionsJSON } from '@simplewebauthn/server'
 import type { SecretBox } from '../stores/secret-box.ts'
 import { CHALLENGE_MS, MAXIMUM_REASON_CHARACTERS } from './approval-limits.ts'
 import { ApprovalProblem } from './approval-problem.ts'
@@ -22,6 +19,7 @@ import { credentialOf } from './passkeys.ts'
 import { recordedDecisions, type RecordedDecision } from './recorded-decisions.ts'
 import { relyingPartyOf } from './relying-party.ts'
 import { verifyAssertion } from './verify-assertion.ts'
+import { webauthn } from './webauthn.ts'
 
 /** The draft as the page showed it. */
 export interface ShownDraft {
@@ -105,6 +103,7 @@ export function openDraftDecisions({
       )
       const challenge = challengeOfStatement(statement)
       await issueChallenge(db, { challenge, purpose: 'decide', personId }, { now: at, statement })
+      const { generateAuthenticationOptions } = await webauthn()
       return generateAuthenticationOptions({
         rpID: party.id,
         challenge: new Uint8Array(Buffer.from(challenge, 'base64url')),

@@ -48,7 +48,7 @@ test('a person registers a passkey, signs in with it, and removes it', async () 
   assert.equal(await passkeys.remove('person_other', key.credentialId), false)
   assert.equal(await passkeys.remove(ida.personId, key.credentialId), true)
   assert.deepEqual(
-    (await listChanges(at.db)).map(({ action, target, actor, details }) => [
+    (await listChanges(at.db)).rows.map(({ action, target, actor, details }) => [
       action,
       target,
       actor.id,

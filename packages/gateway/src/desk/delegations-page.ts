@@ -4,7 +4,8 @@ import { exactTime, form, html, table, visible } from '@agent-exchange/web'
 import { ApprovalProblem } from '../approvals/approval-problem.ts'
 import { addDelegation, endDelegation, listDelegations, type Delegation } from '../approvals/delegations.ts'
 import { listPeople } from '../people/people.ts'
-import { DESK_TEXTS } from './desk-texts.ts'
+import { namesOf } from '../people/person-rows.ts'
+import { DELEGATION_TEXTS as T } from './desk-texts.ts'
 import { asRefusal } from './passkey-desk.ts'
 
 const PATH = '/delegations'
@@ -21,8 +22,6 @@ export interface DelegationPageParts {
   readonly now: () => Date
 }
 
-const BACK = { kind: 'redirect', to: PATH } as const
-
 /** The pages on which an approver lets another person approve for a time. Both changes are recorded. */
 export function delegationRoutes({ db, now }: DelegationPageParts): readonly HostRoute[] {
   const byPerson = ({ person }: HostCall) => ({
@@ -33,18 +32,18 @@ export function delegationRoutes({ db, now }: DelegationPageParts): readonly Hos
     (await listDelegations(db, now())).filter(({ from }) => from === person.id)
 
   return [
-    { ...route('GET', PATH, async (call) => page(db, call, await own(call))), navigation: 'Delegations' },
+    { ...route('GET', PATH, async (call) => page(db, call, await own(call))), navigation: T.delegations },
     route('POST', PATH, async (call) => {
       const endsAt = endOfDay(call.fields.get('until') ?? '')
       const terms = { from: call.person.id, to: call.fields.get('to') ?? '', endsAt }
       await addDelegation(db, terms, byPerson(call))
-      return BACK
+      return { kind: 'redirect', to: PATH, done: 'delegation_added' }
     }),
     route('POST', `${PATH}/:id/end`, async (call) => {
       // Another person's delegation and an unknown one answer alike.
       const isOwn = (await own(call)).some(({ delegationId }) => delegationId === call.id)
-      if (isOwn) await endDelegation(db, call.id, byPerson(call))
-      return BACK
+      const isEnded = isOwn && (await endDelegation(db, call.id, byPerson(call)))
+      return { kind: 'redirect', to: PATH, ...(isEnded && { done: 'delegation_ended' }) }
     }),
   ]
 }
@@ -60,20 +59,23 @@ async function page(
   { person, csrfToken }: HostCall,
   own: readonly Delegation[],
 ): Promise<DeskAnswer> {
-  const people = await listPeople(db)
-  const names = new Map(people.map(({ id, name }) => [id, name]))
+  const { rows: people, next } = await listPeople(db)
+  const names = await namesOf(
+    db,
+    own.map(({ to }) => to),
+  )
   const options = people
     .filter(({ id }) => id !== person.id)
     .map(({ id, name }) => ({ value: id, label: visible(name) }))
   return {
     kind: 'page',
-    title: DESK_TEXTS.delegations,
+    title: T.delegations,
     section: PATH,
-    main: html`<p>${DESK_TEXTS.delegationsText}</p>
+    main: html`<p>${T.explanation}</p>
       ${table({
-        caption: DESK_TEXTS.delegations,
+        caption: T.delegations,
         hidesCaption: true,
-        columns: ['Person', 'Until', ''].map((title) => ({ title })),
+        columns: T.columns.map((title) => ({ title })),
         rows: own.map(({ delegationId, to, endsAt }) => [
           html`<bdi>${visible(names.get(to) ?? to)}</bdi>`,
           exactTime(new Date(endsAt)),
@@ -82,21 +84,28 @@ async function page(
             action: `${PATH}/${delegationId}/end`,
             csrfToken,
             fields: [],
-            submit: { label: DESK_TEXTS.endDelegation, tone: 'plain' },
+            submit: { label: T.end, tone: 'plain' },
           }),
         ]),
-        empty: { title: DESK_TEXTS.noDelegation, text: DESK_TEXTS.noDelegationText },
+        empty: { title: T.none, text: T.noneText },
       })}
-      <h2>${DESK_TEXTS.delegate}</h2>
+      <h2>${T.delegate}</h2>
       ${form({
         id: 'delegate',
         action: PATH,
         csrfToken,
         fields: [
-          { kind: 'select', name: 'to', label: 'Person', isRequired: true, options },
-          { kind: 'date', name: 'until', label: 'Last day, in UTC', isRequired: true },
+          {
+            kind: 'select',
+            name: 'to',
+            label: T.person,
+            isRequired: true,
+            options,
+            ...(next !== undefined && { hint: T.morePeople(people.length) }),
+          },
+          { kind: 'date', name: 'until', label: T.lastDay, isRequired: true },
         ],
-        submit: { label: DESK_TEXTS.delegate },
+        submit: { label: T.delegate },
       })}`,
   }
 }

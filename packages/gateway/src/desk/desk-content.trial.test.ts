@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import type { DeskRole } from '@agent-exchange/desk'
 import { QUICK_LOG, until } from '@agent-exchange/testkit'
 import { listAccess } from '../content/access-record.ts'
+import { deleteDueContent } from '../content/open-content-store.ts'
 import { addPerson } from '../people/people.ts'
 import { SKILL, startCompanies } from '../startup/two-instances.fixture.ts'
 import { deskVisitor } from './desk-visitor.fixture.ts'
@@ -10,7 +11,7 @@ import { deskVisitor } from './desk-visitor.fixture.ts'
 const DAY_MS = 86_400_000
 const CANARY = 'canary-brass-harbour-2207'
 
-test('a planner reads a package at the desk, which is recorded; an auditor sees the thread and no content', async () => {
+test('a planner reads a package at the desk, which is recorded; an auditor sees no content; nobody opens deleted content', async () => {
   await using companies = await startCompanies({ profile: QUICK_LOG, config: { role: 'all' } })
   const agentId = await companies.addAgent('seats')
   await companies.addAgent('rails')
@@ -92,4 +93,18 @@ test('a planner reads a package at the desk, which is recorded; an auditor sees 
   const answer = await later.get(`/packages/${packageId}/answer/accept`)
   assert.equal(answer.status, 200, answer.text)
   assert.match(answer.text, /Make the draft/u)
+
+  const second = await partner.send({ object: { ...object, id: `${object.id}_2` }, policy, to, skill: SKILL })
+  const isSecondStored = async () => (await gateway.contents.list(agentId, { limit: 2 })).length === 2
+  await until('the second package is stored', isSecondStored)
+  const open = async () => {
+    await later.get(`/packages/${second.packageId}`)
+    return later.post(`/packages/${second.packageId}/open`)
+  }
+  assert.equal((await open()).status, 303, 'the exchange has the content')
+  await gateway.db.begin((tx) => deleteDueContent(tx, '2999-01-01T00:00:00.000Z', 10))
+  const before = (await listAccess(gateway.db, agentId, second.packageId)).length
+  const refused = await open()
+  assert.deepEqual([refused.status, /content_unavailable/u.test(refused.text)], [409, true])
+  assert.equal((await listAccess(gateway.db, agentId, second.packageId)).length, before, 'nothing was read')
 })

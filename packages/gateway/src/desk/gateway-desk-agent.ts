@@ -180,9 +180,7 @@ export function gatewayDeskAgent(parts: DeskParts, hosted: HostedAgent, person: 
     read: async (packageId) => (await readStored(packageId)) ?? readUnstored(packageId),
     readInFull,
     async open(packageId) {
-      requireContentRole()
-      const { thread_id: threadId } = await packageOf(packageId)
-      await noteRead(threadId, packageId)
+      if (!(await readStored(packageId))) await noteRead((await packageOf(packageId)).thread_id, packageId)
       const opened = await agent.open(packageId)
       await db.begin((tx) => storeReceived(tx, { hosted, contents, opened, openedAt: now() }))
       return opened

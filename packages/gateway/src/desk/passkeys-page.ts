@@ -19,7 +19,7 @@ import type { Passkeys, SignedInPerson } from '../approvals/passkeys.ts'
 import type { GatewaySessions } from '../people/desk-sessions.ts'
 import { lastLinkUse } from '../people/person-links.ts'
 import { findPerson } from '../people/person-rows.ts'
-import { DESK_TEXTS } from './desk-texts.ts'
+import { PASSKEYS_TEXTS as T } from './desk-texts.ts'
 import { asRefusal, parsed } from './passkey-desk.ts'
 
 export interface PasskeyPageParts {
@@ -41,7 +41,7 @@ const route = (method: HostRoute['method'], path: string, handle: HostRoute['han
 export function passkeyRoutes(parts: PasskeyPageParts): readonly HostRoute[] {
   const { passkeys, sessions } = parts
   return [
-    { ...route('GET', PATH, (call) => listPage(parts, call)), navigation: 'Passkeys' },
+    { ...route('GET', PATH, (call) => listPage(parts, call)), navigation: T.navigation },
     route('POST', `${PATH}/new`, (call) => newPage(parts, call)),
     route('POST', `${PATH}/register`, async (call) => {
       const [name, answer] = [call.fields.get('name') ?? '', call.fields.get('answer') ?? '']
@@ -75,14 +75,12 @@ async function listPage({ passkeys, sessions, db }: PasskeyPageParts, call: Host
   const isOfProvider = known?.isOfProvider === true
   return {
     kind: 'page',
-    title: 'Your passkeys',
+    title: T.title,
     section: PATH,
-    main: html`<p>
-        ${isOfProvider ? DESK_TEXTS.passkeyDecides : DESK_TEXTS.passkeySignsIn} ${DESK_TEXTS.passkeyCounts}
-      </p>
+    main: html`<p>${isOfProvider ? T.decides : T.signsIn} ${T.counts}</p>
       ${linkUsedAt !== undefined && linkNotice(linkUsedAt)}
-      ${listed.length > 0 ? passkeyTable(listed, csrfToken) : emptyState({ title: 'No passkey yet.', text: 'Register one below.' })}
-      <h2>Register a passkey</h2>
+      ${listed.length > 0 ? passkeyTable(listed, csrfToken) : emptyState({ title: T.none, text: T.noneText })}
+      <h2>${T.register}</h2>
       ${isOfProvider && passkeys.isAvailable && !passkeys.isFresh(signedIn) && askAgain()}
       ${
         passkeys.isAvailable
@@ -95,17 +93,17 @@ async function listPage({ passkeys, sessions, db }: PasskeyPageParts, call: Host
                 {
                   kind: 'text',
                   name: 'name',
-                  label: 'Name',
-                  hint: 'To recognize it in this list, such as “Laptop”.',
+                  label: T.name,
+                  hint: T.nameHint,
                   isRequired: true,
                   maxLength: MAXIMUM_PASSKEY_NAME_CHARACTERS,
                 },
               ],
-              submit: { label: 'Continue' },
+              submit: { label: T.next },
             })
           : notice({
               tone: 'warn',
-              title: 'No passkeys at this address.',
+              title: T.unavailable,
               text: APPROVAL_PROBLEMS.passkeys_unavailable,
             })
       }`,
@@ -116,36 +114,33 @@ async function listPage({ passkeys, sessions, db }: PasskeyPageParts, call: Host
 const linkNotice = (usedAt: string) =>
   notice({
     tone: 'info',
-    title: DESK_TEXTS.linkUsed,
-    text: html`${exactTime(new Date(usedAt))}. ${DESK_TEXTS.linkUsedText}`,
+    title: T.linkUsed,
+    text: html`${exactTime(new Date(usedAt))}. ${T.linkUsedText}`,
   })
 
 /** The company's own sign-in, with the question of the provider: an open session there proves nobody. */
 const askAgain = () =>
-  html`<p>${DESK_TEXTS.signInFresh}</p>
-    <p>
-      ${buttonLink(`/sign-in/oidc?again&next=${encodeURIComponent(PATH)}`, DESK_TEXTS.signInAgain, 'primary')}
-    </p>`
+  html`<p>${T.signInFresh}</p>
+    <p>${buttonLink(`/sign-in/oidc?again&next=${encodeURIComponent(PATH)}`, T.signInAgain, 'primary')}</p>`
 
 function passkeyTable(listed: readonly Passkey[], csrfToken: string): Html {
   return table({
-    caption: 'Registered passkeys',
+    caption: T.registered,
     hidesCaption: true,
-    columns: ['Name', 'Registered', 'Last used', 'Change'].map((title) => ({ title })),
+    columns: T.columns.map((title) => ({ title })),
     rows: listed.map(({ passkeyId, name, registeredAt, lastUsedAt }, index) => [
       html`<bdi>${visible(name)}</bdi>`,
       exactTime(new Date(registeredAt)),
-      lastUsedAt === null ? 'never' : exactTime(new Date(lastUsedAt)),
+      lastUsedAt === null ? T.never : exactTime(new Date(lastUsedAt)),
       confirmation({
-        summary: 'Remove…',
-        explanation:
-          'You cannot sign in or decide with it any more. Approvals that it gave and that were not used are void.',
+        summary: T.remove,
+        explanation: T.removeExplained,
         form: {
           id: `remove-${index}`,
           action: `${PATH}/remove`,
           csrfToken,
           fields: [{ kind: 'hidden', name: 'passkey_id', value: passkeyId }],
-          submit: { label: 'Remove now' },
+          submit: { label: T.removeNow },
         },
       }),
     ]),
@@ -157,19 +152,16 @@ async function newPage({ passkeys, sessions }: PasskeyPageParts, call: HostCall)
   const options = await passkeys.registrationOptions(await personOf(sessions, call))
   return {
     kind: 'page',
-    title: 'Register a passkey',
+    title: T.register,
     section: PATH,
-    main: html`<p>
-        Your browser asks where to keep the passkey <bdi>${visible(name)}</bdi>, and for your PIN, fingerprint
-        or face.
-      </p>
+    main: html`<p>${T.asksWhere} <bdi>${visible(name)}</bdi>, ${T.asksWho}</p>
       ${passkeyForm({
         id: 'register',
         action: `${PATH}/register`,
         csrfToken: call.csrfToken,
         ceremony: 'create',
         options,
-        label: 'Create the passkey',
+        label: T.create,
         fields: { name },
       })}`,
   }

@@ -1,5 +1,5 @@
-import type { Database, Queries, Transaction } from '@agent-exchange/database'
-import { MAXIMUM_LISTED } from './people-limits.ts'
+import { fragment, type Database, type Queries, type Transaction } from '@agent-exchange/database'
+import { pageOf, rowsToRead, type ListPage, type PageRequest } from './list-page.ts'
 
 /** Owner of the table administration_record, which the database lets nobody change. */
 
@@ -26,6 +26,14 @@ export interface AdministrationEntry {
   readonly details?: Readonly<Record<string, unknown>>
 }
 
+/** An entry with its place in the record. */
+export interface NumberedEntry extends AdministrationEntry {
+  readonly number: string
+}
+
+/** A number of the record. PostgreSQL compares it as bigint. */
+export const isEntryNumber = (text: string): boolean => /^\d{1,18}$/u.test(text)
+
 export async function recordChange(tx: Transaction, entry: AdministrationEntry): Promise<void> {
   const { at, actor, action, target, details = {} } = entry
   await tx`
@@ -48,21 +56,31 @@ export function recordedChange<T>(
   })
 }
 
-/** Newest first. */
-export async function listChanges(db: Queries, limit = MAXIMUM_LISTED): Promise<AdministrationEntry[]> {
+/** Newest first. `after` is the number of an entry: older ones follow it. */
+export async function listChanges(db: Queries, asked: PageRequest = {}): Promise<ListPage<NumberedEntry>> {
+  const { after } = asked
+  const older = after === undefined ? fragment`` : fragment`where number < ${after}::bigint`
   const rows = await db<AdministrationRow[]>`
-    select at, actor_kind, actor_id, action, target, details from administration_record
-    order by number desc limit ${Math.min(limit, MAXIMUM_LISTED)}`
-  return rows.map(({ at, actor_kind, actor_id, action, target, details }) => ({
+    select number::text as number, at, actor_kind, actor_id, action, target, details
+    from administration_record ${older}
+    order by administration_record.number desc limit ${rowsToRead(asked)}`
+  return pageOf(rows.map(toEntry), asked, ({ number }) => number)
+}
+
+function toEntry(row: AdministrationRow): NumberedEntry {
+  const { number, at, actor_kind, actor_id, action, target, details } = row
+  return {
+    number,
     at,
     actor: { kind: actor_kind, id: actor_id },
     action,
     target,
     details: JSON.parse(details) as Record<string, unknown>,
-  }))
+  }
 }
 
 interface AdministrationRow {
+  readonly number: string
   readonly at: string
   readonly actor_kind: Actor['kind']
   readonly actor_id: string

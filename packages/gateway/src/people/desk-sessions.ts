@@ -2,6 +2,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import type { Database, Transaction } from '@agent-exchange/database'
 import type { DeskRole, DeskSession, DeskSessions } from '@agent-exchange/desk'
 import { recordChange, type Actor } from './administration-record.ts'
+import type { ListPage, PageRequest } from './list-page.ts'
 import {
   ABSOLUTE_MS,
   IDLE_MS,
@@ -13,8 +14,8 @@ import {
 import { deleteOldLinks, useLink } from './person-links.ts'
 import {
   findPerson,
-  listPersonRows,
   lockPersonOfProvider,
+  namesOf,
   savePersonOfProvider,
   type Person,
 } from './person-rows.ts'
@@ -75,7 +76,8 @@ export interface GatewaySessions extends DeskSessions {
   chooseAgent(session: DeskSession, agentId: string): Promise<void>
   /** False if the session had ended. */
   end(sessionId: string, actor: Actor): Promise<boolean>
-  list(): Promise<readonly ListedSession[]>
+  /** Newest first. */
+  list(asked?: PageRequest): Promise<ListPage<ListedSession>>
   /** Deletes what ended long ago. */
   cleanUp(): Promise<void>
 }
@@ -180,10 +182,13 @@ export function openDeskSessions({ db, now }: { db: Database; now: () => Date })
         return true
       }),
 
-    async list() {
-      const [rows, people] = await Promise.all([listLiving(db, alive()), listPersonRows(db)])
-      const names = new Map(people.map(({ id, name }) => [id, name]))
-      return rows.map((row) => ({
+    async list(asked = {}) {
+      const { rows, ...page } = await listLiving(db, alive(), asked)
+      const names = await namesOf(
+        db,
+        rows.map(({ person_id }) => person_id),
+      )
+      const listed = rows.map((row) => ({
         sessionId: row.session_id,
         personId: row.person_id,
         personName: names.get(row.person_id) ?? row.person_id,
@@ -191,6 +196,7 @@ export function openDeskSessions({ db, now }: { db: Database; now: () => Date })
         createdAt: row.created_at,
         lastSeenAt: row.last_seen_at,
       }))
+      return { rows: listed, ...page }
     },
 
     async cleanUp() {

@@ -1,7 +1,7 @@
 /** Limits of people, their links and their sessions. */
 
 export const MAXIMUM_PEOPLE = 10_000
-/** People, sessions or entries of one list. */
+/** People, sessions or entries of one page of a list. */
 export const MAXIMUM_LISTED = 500
 export const MAXIMUM_NAME_CHARACTERS = 200
 export const LINK_VALID_MS = 86_400_000

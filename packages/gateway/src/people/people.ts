@@ -3,6 +3,7 @@ import type { Database } from '@agent-exchange/database'
 import type { DeskRole } from '@agent-exchange/desk'
 import { removePasskeysOf } from '../approvals/passkey-rows.ts'
 import { recordChange, type Actor, type ByActor } from './administration-record.ts'
+import type { ListPage, PageRequest } from './list-page.ts'
 import { MAXIMUM_NAME_CHARACTERS, MAXIMUM_PEOPLE } from './people-limits.ts'
 import { endLinks, newLink } from './person-links.ts'
 import {
@@ -108,4 +109,5 @@ export function removePerson(db: Database, now: Date, personId: string, actor: A
   })
 }
 
-export const listPeople = (db: Database): Promise<readonly Person[]> => listPersonRows(db)
+export const listPeople = (db: Database, asked?: PageRequest): Promise<ListPage<Person>> =>
+  listPersonRows(db, asked)

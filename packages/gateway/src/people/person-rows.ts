@@ -1,6 +1,6 @@
-import type { Queries, Transaction } from '@agent-exchange/database'
+import { fragment, type Queries, type Transaction } from '@agent-exchange/database'
 import { DESK_ROLES, type DeskPerson, type DeskRole } from '@agent-exchange/desk'
-import { MAXIMUM_LISTED } from './people-limits.ts'
+import { pageOf, rowsToRead, type ListPage, type PageRequest } from './list-page.ts'
 
 /** Owner of the table person. */
 
@@ -90,10 +90,17 @@ export async function namesOf(db: Queries, personIds: readonly string[]): Promis
   return new Map(rows.map(({ person_id, name }) => [person_id, name]))
 }
 
-export async function listPersonRows(db: Queries): Promise<Person[]> {
+/** By name. `after` is the id of a person, who may have been removed since. */
+export async function listPersonRows(db: Queries, asked: PageRequest = {}): Promise<ListPage<Person>> {
+  const { after } = asked
+  const later =
+    after === undefined
+      ? fragment``
+      : fragment`and (name, person_id) > (select name, person_id from person where person_id = ${after})`
   const rows = await db<PersonRow[]>`
-    select * from person where removed_at is null order by name, person_id limit ${MAXIMUM_LISTED}`
-  return rows.map(toPerson)
+    select * from person where removed_at is null ${later}
+    order by name, person_id limit ${rowsToRead(asked)}`
+  return pageOf(rows.map(toPerson), asked, ({ id }) => id)
 }
 
 /** The first two are enough to know whether somebody is the last. Other changes of administrators wait. */

@@ -1,5 +1,6 @@
 import { fragment, type Queries, type Transaction } from '@agent-exchange/database'
-import { CLEANUP_ROWS, MAXIMUM_LISTED } from './people-limits.ts'
+import { pageOf, rowsToRead, type ListPage, type PageRequest } from './list-page.ts'
+import { CLEANUP_ROWS } from './people-limits.ts'
 
 /** Owner of the table desk_session. The token of a session is stored as a hash only. */
 
@@ -67,11 +68,22 @@ export async function findProof(
   return row
 }
 
-/** Newest first. */
-export async function listLiving(db: Queries, alive: Alive): Promise<SessionRow[]> {
-  return db<SessionRow[]>`
-    select ${COLUMNS} from desk_session where ${living(alive)}
-    order by created_at desc, session_id limit ${MAXIMUM_LISTED}`
+/** Newest first. `after` is the id of a session, which may have ended since. */
+export async function listLiving(
+  db: Queries,
+  alive: Alive,
+  asked: PageRequest,
+): Promise<ListPage<SessionRow>> {
+  const { after } = asked
+  const older =
+    after === undefined
+      ? fragment``
+      : fragment`and (created_at, session_id) <
+          (select created_at, session_id from desk_session where session_id = ${after})`
+  const rows = await db<SessionRow[]>`
+    select ${COLUMNS} from desk_session where ${living(alive)} ${older}
+    order by created_at desc, session_id desc limit ${rowsToRead(asked)}`
+  return pageOf(rows, asked, ({ session_id }) => session_id)
 }
 
 export async function touch(db: Queries, sessionId: string, at: string): Promise<void> {

@@ -1,8 +1,9 @@
-import type { PolicyEnvelope } from '@agent-exchange/protocol'
+import type { PackageState, PolicyEnvelope, ResponseObject } from '@agent-exchange/protocol'
 import { labelOf } from '../objects/object-outline.ts'
 import type {
   ConversationEntry,
   Deadline,
+  LoopPhase,
   StoryRule,
   StoryTitle,
   StoryVersion,
@@ -68,6 +69,11 @@ export const PART_WORDS: Readonly<Record<VersionChange['part'], string>> = {
   boundaries: 'boundary',
 }
 
+export const CHANGE_WORDS: Readonly<Record<VersionChange['kind'], string>> = {
+  added: 'added',
+  removed: 'removed',
+}
+
 export const STORY_STATUS_WORDS: Readonly<Record<StoryVersion['status'], string>> = {
   draft: 'draft',
   active: 'active',
@@ -84,6 +90,41 @@ const OBJECT_WORDS: Readonly<Record<NonNullable<ConversationEntry['objectType']>
   audit_event: 'audit event',
 }
 
+export const ACTION_WORDS: Readonly<Record<ResponseObject['response_actions'][number], string>> = {
+  agree: 'agree',
+  challenge: 'challenge',
+  add_context: 'add context',
+  provide_constraint: 'provide constraint',
+  provide_option: 'provide option',
+  request_clarification: 'request clarification',
+  request_human_decision: 'request human decision',
+  decline_with_policy: 'decline with policy',
+  propose_action: 'propose action',
+}
+
+const STATE_WORDS: Readonly<Record<PackageState, string>> = {
+  accepted: 'accepted',
+  encrypted_available: 'encrypted available',
+  transfer_started: 'transfer started',
+  delivered: 'delivered',
+  received: 'received',
+  opened: 'opened',
+  responded: 'responded',
+  revoked: 'revoked',
+}
+
+export const PHASE_WORDS: Readonly<Record<LoopPhase, string>> = {
+  observed: 'observed',
+  reasoned: 'reasoned',
+  shared: 'shared',
+  responded: 'responded',
+  aligned: 'aligned',
+  actioned: 'actioned',
+  measured: 'measured',
+  learned: 'learned',
+  closed: 'closed',
+}
+
 const NO_TITLE = 'A thread without readable reasoning'
 export const NO_PHASE = 'No company has stated a phase of the loop.'
 export const SHOWN_WORDS = {
@@ -91,11 +132,15 @@ export const SHOWN_WORDS = {
   responded: 'The packages show that reasoning was shared and answered.',
 } as const
 
+/** The state of a package. A later version of the exchange may have more of them. */
+export function stateWords(state: string): string {
+  return (STATE_WORDS as Readonly<Record<string, string>>)[state] ?? state
+}
+
 /** A phase with what a company names as next. */
-export function phaseWords(who: string, phase: string, next: readonly string[]): string {
-  return next.length === 0
-    ? `${who} states that the loop is ${phase} and names no next phase`
-    : `${who} states that the loop is ${phase}; next can be ${next.join(', ')}`
+export function phaseWords(who: string, phase: LoopPhase, next: readonly string[]): string {
+  const states = `${who} states that the loop is ${PHASE_WORDS[phase]}`
+  return next.length === 0 ? `${states} and names no next phase` : `${states}; next can be ${next.join(', ')}`
 }
 
 /** Use case, scope and horizon, as the first package names them. */
@@ -115,9 +160,7 @@ export function entryWords({ objectType, isRevoked, actions, unreadable }: Conve
   const what = objectType ? OBJECT_WORDS[objectType] : 'sealed package'
   if (isRevoked) return `revoked ${what}`
   if (unreadable) return what
-  return actions.length === 0
-    ? what
-    : `${what}: ${actions.map((action) => action.replaceAll('_', ' ')).join(', ')}`
+  return actions.length === 0 ? what : `${what}: ${actions.map((action) => ACTION_WORDS[action]).join(', ')}`
 }
 
 /** A point's sentence with the names of companies filled in. */

@@ -255,6 +255,28 @@ test('every change by command is an entry of the administration record, with who
   assert.deepEqual(await last(), ['delegation.end', delegation, 'Ole Dahl'])
   const [ended] = await db`select ended_by from approval_delegation where delegation_id = ${delegation}`
   assert.equal(ended?.['ended_by'], 'Ole Dahl')
+
+  const [newest, second]: { number: number; action: string }[] = await document('record', 'list')
+  assert.deepEqual([newest?.action, second?.action], ['delegation.end', 'delegation.add'])
+  const older = await document('record', 'list', '--before', String(newest?.number))
+  assert.deepEqual(older[0], second)
+  assert.match((await gateway('record', 'list', '--before', 'x')).stderr, /Use the number of an entry/u)
+})
+
+test('the record and the people are listed to their ends', async () => {
+  await db`
+    insert into administration_record (at, actor_kind, actor_id, action, target, details)
+    select now(), 'command', 'root', 'name.set', 'org_' || n, '{}' from generate_series(1, 520) as n`
+  const first = await gateway('record', 'list')
+  const [, last = ''] = /Older entries: .*--before (\d+)/u.exec(first.stdout) ?? []
+  assert.match((await gateway('record', 'list', '--before', last)).stdout, / org_1 /u)
+  await db`
+    insert into person (person_id, name, roles, added_at)
+    select 'person_many_' || n, 'Same Name', '{reader}', now() from generate_series(1, 1020) as n`
+  const people: { person_id: string }[] = await document('person', 'list')
+  const many = people.filter(({ person_id }) => person_id.startsWith('person_many_'))
+  assert.equal(new Set(many.map(({ person_id }) => person_id)).size, 1020)
+  assert.equal(many.length, 1020)
 })
 
 test('[EVT-14] events that were set aside are listed with their reason, and wait again: one of them, or all', async () => {

@@ -18,6 +18,7 @@ import { gatewayPersonCommand } from './people.ts'
 import { gatewayPolicyCommand } from './policies.ts'
 import { gatewayPushCommand } from './push.ts'
 import { gatewayDelegationCommand } from './delegations.ts'
+import { gatewayRecordCommand } from './record.ts'
 import { gatewayRuleCommand } from './rules.ts'
 import { gatewayStatusCommand } from './status.ts'
 import { gatewaySystemCommand } from './systems.ts'
@@ -64,6 +65,7 @@ export function gatewayCommand(): Command {
     .addCommand(gatewayPersonCommand())
     .addCommand(gatewayRuleCommand())
     .addCommand(gatewayDelegationCommand())
+    .addCommand(gatewayRecordCommand())
 }
 
 async function initialize({ json }: { json?: boolean }): Promise<void> {

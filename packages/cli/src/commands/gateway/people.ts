@@ -106,7 +106,7 @@ function showLink(
 }
 
 async function listAll({ json }: Json): Promise<void> {
-  const people = await withGateway(({ db }) => listPeople(db))
+  const people = await withGateway(({ db }) => everybody(db))
   const rows = people.map(({ id, name, email, roles, isOfProvider }) => ({
     person_id: id,
     name,
@@ -121,6 +121,17 @@ async function listAll({ json }: Json): Promise<void> {
     )
   for (const { person_id, name, roles, signs_in_by } of rows)
     console.log(visible(`${name}  ${person_id}  ${roles.join(', ')}  ${signs_in_by}`))
+}
+
+async function everybody(db: OpenGateway['db']) {
+  const people: Awaited<ReturnType<typeof listPeople>>['rows'][number][] = []
+  let after: string | undefined
+  do {
+    const { rows, next } = await listPeople(db, { after })
+    people.push(...rows)
+    after = next
+  } while (after !== undefined)
+  return people
 }
 
 async function changeOne(personId: string, { role, json }: Json & { role: readonly Role[] }): Promise<void> {

@@ -53,25 +53,25 @@ const SENTENCES: Readonly<Record<MailEventKind, Sentence>> = {
     advice: 'Nothing is polled or handled. Check AEX_GATEWAY_DATABASE_DIRECT_URL and the database.',
   },
   package_waits: {
-    one: 'received package waits for you',
-    many: 'received packages wait for you',
+    one: 'received package waits for a person or a system',
+    many: 'received packages wait for a person or a system',
     advice: 'Open it at the desk or through the API.',
   },
   draft_waits: {
-    one: 'draft waits for your decision',
-    many: 'drafts wait for your decision',
-    advice: 'Approve or decline it.',
+    one: 'draft waits for a decision',
+    many: 'drafts wait for a decision',
+    advice: 'An approver opens it at the desk and approves or declines it.',
   },
 }
 
-/** One mail about all events. It holds ids, times, counts and a link. */
+/** One mail about all events. It holds ids, times, counts and links, and never content. */
 export function mailText(events: readonly MailEvent[], publicUrl: string): Omit<Mail, 'to'> {
   const groups = [...Map.groupBy(events, ({ kind }) => kind)]
   const [first = ['no_leader', []] as const] = groups
   const more = groups.length > 1 ? `, and ${groups.length - 1} more` : ''
   const lines = groups.flatMap(([kind, group]) => [
     `${headline(kind, group.length)}.`,
-    ...group.slice(0, MAXIMUM_LINES).map(lineOf),
+    ...group.slice(0, MAXIMUM_LINES).map((event) => lineOf(event, publicUrl)),
     ...(group.length > MAXIMUM_LINES ? [`  and ${group.length - MAXIMUM_LINES} more`] : []),
     `  ${SENTENCES[kind].advice}`,
     '',
@@ -87,5 +87,16 @@ function headline(kind: MailEventKind, count: number): string {
   return `${count} ${count === 1 ? one : many}`
 }
 
-const lineOf = ({ agentId, subject, at }: MailEvent) =>
-  `  ${[agentId, subject, at].filter((part) => part !== undefined && part !== '').join('  ')}`
+/** Pages of the desk that are about an event. They ask for a sign-in and for a role that may read it. */
+const PAGES: Partial<Readonly<Record<MailEventKind, 'drafts' | 'packages'>>> = {
+  draft_waits: 'drafts',
+  package_waits: 'packages',
+  deadline_passed: 'packages',
+}
+
+function lineOf({ kind, agentId, subject, at }: MailEvent, publicUrl: string): string {
+  const parts = [agentId, subject, at].filter((part) => part !== undefined && part !== '')
+  const page = PAGES[kind]
+  const line = `  ${parts.join('  ')}`
+  return page === undefined ? line : `${line}\n    ${publicUrl}/${page}/${encodeURIComponent(subject)}`
+}

@@ -81,7 +81,7 @@ test('one mail of each kind tells everything once, with ids and counts and nothi
     /Subject: Gateway: 1 key ends soon and has no successor, and 5 more/u,
     /agent_1 {2}sig_1/u,
     /1 inbox has a package that has waited for over an hour/u,
-    /1 deadline has passed without an answer\.\s+agent_1 {2}pkg_old/u,
+    /1 deadline has passed without an answer\.\s+agent_1 {2}pkg_old[^]*\/packages\/pkg_old/u,
     /1 sign that an exchange showed two histories/u,
     /pkg_stuck/u,
     /evt_aside/u,
@@ -89,7 +89,8 @@ test('one mail of each kind tells everything once, with ids and counts and nothi
     /https:\/\/gateway\.company\.example\//u,
   ])
     assert.match(trouble?.text ?? '', said)
-  assert.match(news?.text ?? '', /Subject: Gateway: 1 received package waits for you/u)
+  assert.match(news?.text ?? '', /Subject: Gateway: 1 received package waits for a person or a system/u)
+  assert.match(news?.text ?? '', /https:\/\/gateway\.company\.example\/packages\/pkg_/u)
   assert.ok(!JSON.stringify([mails, mailing.logged]).includes(CANARY))
 
   time.moduleAway = true

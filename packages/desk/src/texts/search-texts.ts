@@ -1,0 +1,27 @@
+export const SEARCH_TEXTS = {
+  title: 'Search',
+  search: 'Search',
+  text: 'Text',
+  company: 'Company',
+  person: 'Person or agent',
+  state: 'State',
+  dueBy: 'Answer due by',
+  anyState: 'any',
+  states: {
+    due_from_us: 'waits for us',
+    due_from_others: 'waits for others',
+    disputed: 'disputed',
+    decided: 'decided',
+    agreed: 'agreed',
+    open: 'has open questions',
+  },
+  how: 'Content is opened in memory for the search and compared. No index of it is stored.',
+  searched: (threads: number, known: number, packages: number) =>
+    `Searched ${threads} of ${known} conversations, with ${packages} packages.`,
+  results: 'Conversations that were found',
+  about: 'About',
+  with: 'With',
+  last: 'Last event',
+  nothing: 'Nothing was found.',
+  nothingText: 'Packages that nobody has opened are not searched.',
+} as const
