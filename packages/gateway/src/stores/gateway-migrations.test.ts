@@ -16,5 +16,9 @@ test('the migrations of the gateway apply once, and a second start finds nothing
 test('schema.txt is what the migrations of the gateway add up to', async () => {
   await using database = await gatewayDatabase()
   const committed = readFileSync(new URL('../../schema.txt', import.meta.url), 'utf8')
-  assert.equal(await describeSchema(database.db), committed, 'Run `npm run generate -- schema` and commit schema.txt.')
+  assert.equal(
+    await describeSchema(database.db),
+    committed,
+    'Run `npm run generate -- schema` and commit schema.txt.',
+  )
 })
