@@ -45,7 +45,11 @@ export function startRetention(database: DatabaseTarget): Retention {
     removed: () => removed,
     async [Symbol.asyncDispose]() {
       stop.abort()
-      await running.finally(() => db[Symbol.asyncDispose]())
+      try {
+        await running
+      } finally {
+        await db[Symbol.asyncDispose]()
+      }
     },
   }
 }
