@@ -17,8 +17,8 @@ const HELP = `Packs the packages of this repository as tarballs, because no regi
 
 /** An agent needs neither, and no PostgreSQL. */
 const OF_SERVICE = ['database', 'gateway', 'pkcs11', 'server', 'service']
-/** It judges implementations, and knows nothing else of ours. */
-const OF_KIT = ['conformance', 'crypto', 'log', 'protocol']
+/** It judges implementations, and needs nothing else of ours. */
+const OF_KIT = ['conformance', 'crypto', 'log', 'protocol', 'web']
 const run = promisify(execFile)
 /** npm runs scripts in the checkout; paths are relative to the folder of the user. */
 const here = process.env['INIT_CWD'] ?? process.cwd()
@@ -82,5 +82,10 @@ function chosen(tarballs: Tarballs, service: boolean): string[] {
   return [...tarballs].filter(([name]) => !others.has(name)).map(([, file]) => file)
 }
 
-const packageName = (name: string) => `@agent-exchange/${name}`
-const fileOf = (tarballs: Tarballs, name: string) => tarballs.get(packageName(name)) ?? ''
+function packageName(folder: string): string {
+  return `@agent-exchange/${folder}`
+}
+
+function fileOf(tarballs: Tarballs, folder: string): string {
+  return tarballs.get(packageName(folder)) ?? ''
+}

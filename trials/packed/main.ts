@@ -16,7 +16,7 @@ import { checkWithoutService } from './without-service.ts'
 import { timedLines } from '../shared/timed-lines.ts'
 
 const QUICKSTART = 'docs/quickstart.md'
-const KIT = ['conformance', 'crypto', 'log', 'protocol']
+const KIT = ['conformance', 'crypto', 'log', 'protocol', 'web']
 
 const run = promisify(execFile)
 const folder = mkdtempSync(join(tmpdir(), 'aex-packed-'))
