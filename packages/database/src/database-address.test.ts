@@ -169,7 +169,7 @@ test('a server that cannot be reached is away, for statements and transactions a
 test('a database that is missing or refuses us is as far away as one that cannot be reached', () => {
   const away = ['3D000', '28P01', '08006', '53300', '57P03', 'ENOTFOUND', 'EHOSTUNREACH', 'ETIMEDOUT']
   for (const code of away) assert.equal(isUnavailable(Object.assign(new Error('away'), { code })), true, code)
-  for (const code of ['25006', '25P03', '55P03', '57014', '57P01', '57P02'])
+  for (const code of ['25006', '25P03', '40001', '40P01', '55P03', '57014', '57P01', '57P02', '58030'])
     assert.equal(isUnavailable(Object.assign(new Error('in a moment'), { code })), true, code)
   for (const code of ['23505', '25P02', '42P01', 'EINVAL'])
     assert.equal(isUnavailable(Object.assign(new Error('wrong'), { code })), false, code)

@@ -29,10 +29,13 @@ export class CommitInDoubt extends ConnectionLost {
   }
 }
 
-/** Errors of PostgreSQL and of the operating system have a code; those that pg creates have none. */
+/** What PostgreSQL answered. Every other error of a connection means that it is lost, whatever its code. */
 export function lossOr(error: unknown): unknown {
-  if (error instanceof Error && 'code' in error && error.code !== undefined) return error
-  return new ConnectionLost('the connection to the database ended', undefined, { cause: error })
+  const code = sqlState(error)
+  if (code === undefined)
+    return new ConnectionLost('the connection to the database ended', undefined, { cause: error })
+  if (error instanceof pg.DatabaseError || isUnavailable(error)) return error
+  return new ConnectionLost((error as Error).message, code, { cause: error })
 }
 
 /** feature_not_supported: a migration changed the columns of a prepared statement. It must be prepared again. */
@@ -60,22 +63,25 @@ export function isReadOnly(error: unknown): boolean {
 
 /** Errors after which the server closes the connection. They arrive before the end of the connection does. */
 const SESSION_ENDS = /^(?:08|25P03|57P)/u
+const SESSION_ENDS_BY: ReadonlySet<string | undefined> = new Set(['FATAL', 'PANIC'])
 
 export function endsSession(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError && SESSION_ENDS_BY.has(error.severity)) return true
   return SESSION_ENDS.test(sqlState(error) ?? '')
 }
 
 /**
  * SQLSTATE classes (connection exceptions, read-only server, idle in a transaction for too long, refused credentials, no
- * such database, insufficient resources, lock or statement timeout, operator intervention) and errors of the operating
- * system.
+ * such database, rollback by the server such as after a deadlock, insufficient resources, lock or statement timeout,
+ * operator intervention, input and output of the server) and errors of the operating system.
  */
 const UNAVAILABLE =
-  /^(?:08|25006|25P03|28|3D000|53|55P03|57|EAI_AGAIN|ECONN|EHOSTUNREACH|ENETUNREACH|ENOENT|ENOTFOUND|EPIPE|ETIMEDOUT)/u
+  /^(?:08|25006|25P03|28|3D000|40|53|55P03|57|58|EAI_AGAIN|ECONN|EHOSTUNREACH|ENETUNREACH|ENOENT|ENOTFOUND|EPIPE|ETIMEDOUT)/u
 
 /** Whether the database could not be used at all: the same request may succeed in a moment. */
 export function isUnavailable(error: unknown): boolean {
-  return error instanceof ConnectionLost || isReadOnly(error) || UNAVAILABLE.test(sqlState(error) ?? '')
+  if (error instanceof ConnectionLost || isReadOnly(error) || endsSession(error)) return true
+  return UNAVAILABLE.test(sqlState(error) ?? '')
 }
 
 /** Connection exceptions, the end of the session by an administrator or a crash, and errors of the operating system. */
@@ -84,6 +90,14 @@ const LOST = /^(?:08|57P0[123]|ECONN|EPIPE|ETIMEDOUT)/u
 /** Whether a statement failed because of its connection or its server: it may succeed on another connection at once. */
 export function isConnectionLoss(error: unknown): boolean {
   return error instanceof ConnectionLost || isReadOnly(error) || LOST.test(sqlState(error) ?? '')
+}
+
+/** check_violation: of a table's constraint, which has a name, or of a partition's bounds. */
+const CHECK_VIOLATION = '23514'
+
+/** Whether a row was sent to the default partition while the one that it belongs to was attached. */
+export function missedItsPartition(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === CHECK_VIOLATION && error.constraint === undefined
 }
 
 /** Whether a statement gave up waiting for a lock: its lock_timeout passed. */

@@ -169,6 +169,16 @@ test('a deferred statement that fails in an earlier pipeline than the commit is 
   assert.deepEqual(await noted(), ['kept', 'left'])
 })
 
+test('where a statement that nobody awaited fails in an earlier pipeline, the commit fails with its error', async () => {
+  const failing = db.begin(async (tx) => {
+    await tx`select 1`
+    tx`select 1 / length(pg_sleep(0.05)::text)`.catch(() => undefined)
+    // It is on its way: the commit follows in a pipeline of its own.
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  })
+  await assert.rejects(failing, { code: '22012' })
+})
+
 test('a transaction reports how it ended, once: committed, rolled back, or in doubt', async () => {
   const outcomes: string[] = []
   const note = (tx: Transaction) => afterEnd(tx, (outcome) => void outcomes.push(outcome))

@@ -1,6 +1,13 @@
 import type { Connection } from './connection.ts'
 import { copyStatement, type CopyTarget } from './copy.ts'
-import { CommitInDoubt, ConnectionLost, PLAN_OUTDATED, sqlState, TransactionLost } from './database-errors.ts'
+import {
+  CommitInDoubt,
+  ConnectionLost,
+  missedItsPartition,
+  PLAN_OUTDATED,
+  sqlState,
+  TransactionLost,
+} from './database-errors.ts'
 import { INDEX_SETTINGS, queriesOver, settingStatement, type Queries, type Send } from './queries.ts'
 
 /** Statements of one transaction. */
@@ -14,15 +21,27 @@ export interface Transactions {
   begin<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
 }
 
-const deferredIn = new WeakMap<Transaction, Promise<unknown>[]>()
+/** What the end of a transaction waits for and calls. */
+interface Ending {
+  readonly deferred: Promise<unknown>[]
+  readonly callbacks: ((outcome: TransactionOutcome) => void)[]
+}
+
+/** A property: a WeakMap would hold what the callbacks refer to, such as whole requests, until the next full collection. */
+const ENDING = Symbol('ending')
+
+function endingOf(tx: Transaction): Ending {
+  const ending = (tx as Partial<Record<typeof ENDING, Ending>>)[ENDING]
+  if (!ending) throw new Error('only a transaction has an end')
+  return ending
+}
 
 /**
  * Awaits statements that were sent with the commit, which follows them without waiting for their answers. If one of
  * them fails, the transaction is rolled back and fails with its error.
  */
 export function deferToCommit(tx: Transaction, ...statements: readonly Promise<unknown>[]): void {
-  const deferred = deferredIn.get(tx)
-  if (!deferred) throw new Error('only a transaction has a commit to defer statements to')
+  const { deferred } = endingOf(tx)
   for (const statement of statements) {
     // Awaited with the commit; this avoids an unhandled rejection.
     statement.catch(() => undefined)
@@ -33,13 +52,9 @@ export function deferToCommit(tx: Transaction, ...statements: readonly Promise<u
 /** `in_doubt`: the connection was lost before the commit was answered. */
 export type TransactionOutcome = 'committed' | 'rolled_back' | 'in_doubt'
 
-const afterEnds = new WeakMap<Transaction, ((outcome: TransactionOutcome) => void)[]>()
-
 /** Calls back once the transaction has ended, however it ended. It must not throw. */
 export function afterEnd(tx: Transaction, callback: (outcome: TransactionOutcome) => void): void {
-  const callbacks = afterEnds.get(tx)
-  if (callbacks) callbacks.push(callback)
-  else afterEnds.set(tx, [callback])
+  endingOf(tx).callbacks.push(callback)
 }
 
 /** Calls back once the transaction is committed, never after a rollback. It must not throw. */
@@ -60,6 +75,7 @@ export async function transact<T>(connection: Connection, work: (tx: Transaction
   let hasIndexPlans = false
   let failure: { readonly error: unknown } | undefined
   const note = (error: unknown) => void (failure ??= { error })
+  const firstFailure = () => failure
   const send: Send = (write) => {
     const answer = isOver
       ? Promise.reject(new ConnectionLost('the transaction is over'))
@@ -73,14 +89,14 @@ export async function transact<T>(connection: Connection, work: (tx: Transaction
     hasIndexPlans = true
     return send(write)
   }
+  const ending: Ending = { deferred: [], callbacks: [] }
   const tx = Object.assign(queriesOver(send, sendByIndex), {
+    [ENDING]: ending,
     async copy<R>(target: CopyTarget<R>, rows: readonly R[]) {
       if (rows.length > 0) await send(() => copyStatement(target, rows))
     },
   })
-  const report = (outcome: TransactionOutcome) => afterEnds.get(tx)?.forEach((callback) => callback(outcome))
-  const deferred: Promise<unknown>[] = []
-  deferredIn.set(tx, deferred)
+  const report = (outcome: TransactionOutcome) => ending.callbacks.forEach((callback) => callback(outcome))
   sql`begin`.catch(note)
   if (transactionSettings) connection.send(() => transactionSettings).catch(note)
   try {
@@ -88,9 +104,13 @@ export async function transact<T>(connection: Connection, work: (tx: Transaction
     isOver = true
     if (failure) throw failure.error
     hasSentCommit = !connection.isLost
-    const [{ command }] = await Promise.all([sql`commit`, ...deferred])
+    const [{ command }] = await Promise.all([sql`commit`, ...ending.deferred])
     // PostgreSQL answers the commit of a failed transaction with ROLLBACK.
-    if (command !== 'COMMIT') throw new Error(`a transaction ended with ${command} instead of a commit`)
+    if (command !== 'COMMIT') {
+      const cause = firstFailure()
+      if (cause) throw cause.error
+      throw new Error(`a transaction ended with ${command} instead of a commit`)
+    }
     report('committed')
     return result
   } catch (error) {
@@ -122,7 +142,7 @@ export async function inTransaction<T>(db: Transactions, work: (tx: Transaction)
       const mayRepeat =
         error instanceof TransactionLost
           ? reconnects++ < MAXIMUM_RECONNECTS
-          : PASSING_FAILURES.has(sqlState(error) ?? '')
+          : PASSING_FAILURES.has(sqlState(error) ?? '') || missedItsPartition(error)
       if (tries >= MAXIMUM_TRIES || !mayRepeat) throw error
     }
   }
