@@ -2,9 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { canonicalize } from '@agent-exchange/crypto'
 import { MEDIA_TYPE } from '@agent-exchange/protocol'
+import { drainOnClose } from '@agent-exchange/server/drain-on-close'
 import type { RequestSpans } from '@agent-exchange/server/tracing'
 import type { Answered } from '../operations/gateway-metrics.ts'
-import { DRAIN_MS, LISTENER_LIMITS } from '../listeners/listener-limits.ts'
+import { LISTENER_LIMITS } from '../listeners/listener-limits.ts'
 import { GatewayProblem } from '../problems.ts'
 import type { CallLimits } from '../systems/call-limits.ts'
 import type { IdentifyCaller } from '../systems/identify-caller.ts'
@@ -51,7 +52,6 @@ export function createApiServer(settings: ApiServerSettings): FastifyInstance {
     bodyLimit: MAXIMUM_BODY_BYTES,
     requestTimeout: LISTENER_LIMITS.requestMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    forceCloseConnections: 'idle',
     return503OnClosing: false,
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: MAXIMUM_PARAMETER_CHARACTERS },
@@ -59,6 +59,7 @@ export function createApiServer(settings: ApiServerSettings): FastifyInstance {
     ...settings.listener,
   }) as FastifyInstance
   app.server.maxConnections = LISTENER_LIMITS.connections
+  drainOnClose(app.server)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(MEDIA_TYPE.json, { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
   app.setErrorHandler(async (error, request, reply) => {
@@ -77,7 +78,6 @@ export function createApiServer(settings: ApiServerSettings): FastifyInstance {
     log.info({ method, route, status, milliseconds }, 'request')
     settings.onAnswer?.({ method, route, status, milliseconds: elapsedTime, problem: problemOf(request) })
   })
-  endAfterDraining(app)
   const description = JSON.stringify(gatewayOpenApi(publicUrl))
   app.get('/openapi.json', (_request, reply) =>
     reply.header('content-type', MEDIA_TYPE.json).send(description),
@@ -174,13 +174,4 @@ async function answerOf(
   }
   const content = canonicalize({ id, path: call.path, body: (call.body ?? null) as never })
   return runOnce(call.parts.db, { caller: call.caller.id, key, content }, run)
-}
-
-/** At shutdown, connections that remain after DRAIN_MS are closed forcibly. */
-function endAfterDraining(app: FastifyInstance): void {
-  app.addHook('preClose', (done) => {
-    const deadline = setTimeout(() => app.server.closeAllConnections(), DRAIN_MS).unref()
-    app.server.once('close', () => clearTimeout(deadline))
-    done()
-  })
 }

@@ -7,10 +7,12 @@ import { testAuthority } from '@agent-exchange/testkit'
 import { Registry } from 'prom-client'
 import { listenForWebhooks } from '../agents/webhook-listener.ts'
 import { listenForAdministration } from '../operations/admin-listener.ts'
+import { closeListener } from './create-listener.ts'
 import { LISTENER_LIMITS } from './listener-limits.ts'
 
 const HOST = '127.0.0.1'
 const SMALL = { connections: 1, requestMs: 300 }
+const PROMPT_MS = 1_000
 const opened: Server[] = []
 after(() => opened.forEach((server) => server.close().closeAllConnections()))
 
@@ -56,6 +58,14 @@ for (const [name, open] of [
     const next = await connected(server)
     next.write('GET /unknown HTTP/1.1\r\nhost: gateway\r\n\r\n')
     assert.match(String((await once(next, 'data'))[0]), /^HTTP\/1\.1 404 /u)
+  })
+
+  test(`the ${name} ends without waiting for connections that sent nothing`, async () => {
+    const server = await listening(open)
+    const silent = await connected(server)
+    const begun = performance.now()
+    await Promise.all([closeListener(server), once(silent, 'close')])
+    assert.ok(performance.now() - begun < PROMPT_MS)
   })
 
   test(`the ${name} has the limits of every listener, with and without TLS`, async () => {

@@ -1,7 +1,8 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
+import { drainOnClose } from '@agent-exchange/server/drain-on-close'
 import { listenerOptions } from '@agent-exchange/server/listener-options'
-import { DRAIN_MS, LISTENER_LIMITS, type ListenerLimits } from './listener-limits.ts'
+import { LISTENER_LIMITS, type ListenerLimits } from './listener-limits.ts'
 
 export interface ListenerOptions {
   readonly tls: { readonly certificate: string; readonly key: string } | undefined
@@ -22,18 +23,12 @@ export function createListener(
     ? createTlsServer({ ...https, ...times }, answer)
     : createServer({ ...http, ...times }, answer)
   server.maxConnections = connections
+  drainOnClose(server)
   server.setTimeout(connectionTimeout)
   return server
 }
 
-/** Open requests are answered, for at most DRAIN_MS. */
+/** Open requests are answered, for a limited time. */
 export function closeListener(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    const deadline = setTimeout(() => server.closeAllConnections(), DRAIN_MS).unref()
-    server.close(() => {
-      clearTimeout(deadline)
-      resolve()
-    })
-    server.closeIdleConnections()
-  })
+  return new Promise((resolve) => server.close(() => resolve()))
 }

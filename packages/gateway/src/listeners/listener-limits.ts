@@ -6,6 +6,3 @@ export const LISTENER_LIMITS = {
 } as const
 
 export type ListenerLimits = { readonly [Name in keyof typeof LISTENER_LIMITS]: number }
-
-/** Grace period for open requests at shutdown. */
-export const DRAIN_MS = 10_000

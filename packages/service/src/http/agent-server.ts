@@ -2,6 +2,7 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import { problems } from '@agent-exchange/protocol'
 import type { TlsConfig } from '@agent-exchange/server/settings'
 import { loggableError } from '@agent-exchange/database'
+import { drainOnClose } from '@agent-exchange/server/drain-on-close'
 import { pathOf, RESOURCE_METADATA_PATH } from '@agent-exchange/server/issuer'
 import { listenerOptions } from '@agent-exchange/server/listener-options'
 import type { Context } from '../kernel/context.ts'
@@ -23,8 +24,6 @@ import { logFieldsOf, addLogFields, prepareLogFields } from './request-log-field
 import { traceRequests } from './request-spans.ts'
 
 const KEEP_ALIVE_MS = 72_000
-/** Grace period for open requests at shutdown. */
-const DRAIN_MS = 10_000
 /** Fits the longest identifier, percent-encoded. */
 const MAXIMUM_PARAMETER_CHARACTERS = 3_072
 
@@ -35,7 +34,6 @@ export function createAgentServer(dependencies: AgentServerDependencies): Fastif
     bodyLimit: context.profile['O-14'].request_bytes,
     requestTimeout: context.profile['O-14'].request_seconds * 1_000,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    forceCloseConnections: 'idle',
     // Fastify's own 503 has no problem document. Requests that arrive while draining are served.
     return503OnClosing: false,
     exposeHeadRoutes: false,
@@ -48,6 +46,7 @@ export function createAgentServer(dependencies: AgentServerDependencies): Fastif
   }) as FastifyInstance
 
   limitConnections(app.server, dependencies.connections)
+  drainOnClose(app.server)
   prepareLogFields(app)
   if (dependencies.tracing) traceRequests(app, dependencies.tracing)
   // Bodies stay bytes: signatures are verified over, and content is stored as, the bytes received.
@@ -77,7 +76,6 @@ export function createAgentServer(dependencies: AgentServerDependencies): Fastif
   })
   handleEdgeCases(app, context)
   announceDeprecation(app, context)
-  drainOnClose(app)
 
   // RFC 9728 section 3.1: the path of the resource is appended to the well-known path.
   for (const url of new Set([RESOURCE_METADATA_PATH, RESOURCE_METADATA_PATH + pathOf(context.publicUrl)])) {
@@ -89,7 +87,7 @@ export function createAgentServer(dependencies: AgentServerDependencies): Fastif
   refuseUnknownRoutes(app)
   registerOperations(app, dependencies)
   registerContent(app, dependencies)
-  registerArtifacts(app, dependencies)
+  registerArtifacts(app, dependencies, delayRefusal)
   registerLog(app, dependencies)
   // Clients of an external issuer are registered there, so invitations have no effect.
   if (authorizationServer) registerJoin(app, dependencies)
@@ -125,21 +123,6 @@ function mountAuthorizationServer(
     // O-13: it verifies a signature and signs a token for callers that are not authenticated yet.
     if (address === undefined) void serve()
     else concurrency.tokens(address, serve).catch(done)
-  })
-}
-
-/** At shutdown, connections close after their current response; those that remain after DRAIN_MS are closed forcibly. */
-function drainOnClose(app: FastifyInstance): void {
-  let isClosing = false
-  app.addHook('preClose', (done) => {
-    isClosing = true
-    const deadline = setTimeout(() => app.server.closeAllConnections(), DRAIN_MS).unref()
-    app.server.once('close', () => clearTimeout(deadline))
-    done()
-  })
-  app.addHook('onSend', (_request, reply, _payload, done) => {
-    if (isClosing) reply.header('connection', 'close')
-    done()
   })
 }
 

@@ -9,7 +9,9 @@ import { runInNewContext } from 'node:vm'
 import { startWorld, untilBlocked } from '@agent-exchange/testkit'
 
 const PER_ADDRESS = 8
-const world = await startWorld({ profile: { 'O-13': { artifact_downloads_per_address: PER_ADDRESS } } })
+const world = await startWorld({
+  profile: { 'O-13': { artifact_downloads_per_address: PER_ADDRESS, refused_tokens_per_second: 1 } },
+})
 const sockets: Socket[] = []
 after(async () => {
   for (const socket of sockets) socket.destroy()
@@ -118,4 +120,18 @@ test('[ID-10][O-14] readers that do not read share one copy and hold no connecti
   // A disconnect is noticed a moment later.
   for (let tries = 0; tries < 500 && (await head(path)).status !== 200; tries++) await sleep(10)
   assert.equal((await head(path)).status, 200)
+})
+
+test('[ID-10][O-13] an address with many refused downloads gets its answers late', async () => {
+  const path = await store(randomBytes(12_000_000))
+  const readers = await Promise.all(Array.from({ length: PER_ADDRESS }, () => startReading(path)))
+  const waits = await Promise.all(
+    Array.from({ length: 12 }, async () => {
+      const sent = performance.now()
+      assert.equal((await head(path)).status, 429)
+      return performance.now() - sent
+    }),
+  )
+  assert.ok(waits.filter((wait) => wait > 900).length >= 2, waits.join(', '))
+  for (const reader of readers) reader.destroy()
 })

@@ -7,6 +7,8 @@ import { startWorld } from '@agent-exchange/testkit'
 
 const POLL_MS = 10
 const PATIENCE_MS = 10_000
+/** Half of the time that requests under way have. */
+const SLOW_STOP_MS = 5_000
 
 async function isRefused(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1')
@@ -39,4 +41,21 @@ test('[ERR-01] a request that was being sent when the service began to stop gets
   assert.match(received, /^content-type: application\/problem\+json/imu)
   assert.match(received, /^connection: close/imu)
   await stopped
+})
+
+test('connections that sent nothing to either listener do not delay the end of the service', async () => {
+  const world = await startWorld()
+  const silent = await Promise.all(
+    [world.url, world.operatorUrl].map(async (url) => {
+      const socket = connect(Number(new URL(url).port), '127.0.0.1')
+      await once(socket.on('error', () => undefined).resume(), 'connect')
+      return socket
+    }),
+  )
+  // The listeners have accepted them.
+  for (const url of [world.url, world.operatorUrl]) await fetch(url).then((answer) => answer.text())
+  const begun = performance.now()
+  const closed = silent.map((socket) => once(socket, 'close'))
+  await Promise.all([world[Symbol.asyncDispose](), ...closed])
+  assert.ok(performance.now() - begun < SLOW_STOP_MS)
 })

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import { parseStrictJson } from '@agent-exchange/crypto'
 import { MEDIA_TYPE, type DeploymentProfile } from '@agent-exchange/protocol'
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
+import { drainOnClose } from '@agent-exchange/server/drain-on-close'
 import { listenerOptions } from '@agent-exchange/server/listener-options'
 import { limitConnections } from '../http/connection-limit.ts'
 import { endSocket, isHandshakeFailure } from '../http/end-socket.ts'
@@ -50,6 +51,7 @@ export function createOperatorServer(dependencies: OperatorDependencies): Fastif
     clientErrorHandler: refuseUnreadable,
   }) as unknown as FastifyInstance
   limitConnections(server.server, dependencies.connections)
+  drainOnClose(server.server)
   server.decorateRequest('operator', null)
   answerFailures(server, dependencies)
   requireSingleHost(server)
