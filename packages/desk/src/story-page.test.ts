@@ -81,6 +81,15 @@ test('the conversation has pages; the newest packages come first', () => {
     assert.equal(shown(forged), shown(''))
 })
 
+test('a story whose newest packages were not read says so', () => {
+  const [example] = examples
+  assert.ok(example)
+  const pageWith = (hasNewerPackages: boolean) =>
+    pageOf({ ...example, thread: { ...example.thread, hasNewerPackages } })
+  assert.match(pageWith(true), /Its newest packages are not in this story/u)
+  assert.doesNotMatch(pageWith(false), /Its newest packages/u)
+})
+
 test('whatever a story leaves out is counted', () => {
   const [example] = examples
   assert.ok(example)

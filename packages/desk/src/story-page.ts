@@ -3,6 +3,7 @@ import { LOOP_PHASES } from '@agent-exchange/protocol'
 import { ExchangeError, type DueAnswer, type ThreadStory } from '@agent-exchange/sdk'
 import {
   deadlineWords,
+  NEWER_UNREAD,
   NO_PHASE,
   PHASE_WORDS,
   SHOWN_WORDS,
@@ -88,8 +89,9 @@ export function storyView(
 ): Html {
   const parts = createStoryParts(story, names, viewer.canAnswer ? { answeringAgent: viewer.agentId } : {})
   return html`<div class="story">
-    ${companies(story, parts)} ${standing(story, parts)} ${unopened(viewer, story, parts)}
-    ${dueSection(story, parts)} ${pointSections(story, parts)} ${comparison('options', story, parts)}
+    ${companies(story, parts)} ${story.hasNewerPackages && html`<p class="said">${NEWER_UNREAD}</p>`}
+    ${standing(story, parts)} ${unopened(viewer, story, parts)} ${dueSection(story, parts)}
+    ${pointSections(story, parts)} ${comparison('options', story, parts)}
     ${comparison('constraints', story, parts)}
     <div class="story-grid">
       ${factSection(story, parts)} ${confidenceSection(story, parts)} ${versionSection(story, parts)}

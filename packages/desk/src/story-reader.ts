@@ -21,7 +21,8 @@ export interface StoryReader {
 export function createStoryReader(agent: DeskAgent): StoryReader {
   const reader = {
     identity: agent.identity,
-    thread: (threadId: string) => agent.thread(threadId),
+    thread: (threadId: string, options: Parameters<DeskAgent['thread']>[1]) =>
+      agent.thread(threadId, options),
     open: (packageId: string) => agent.read(packageId),
   }
   const opened = new Map<string, unknown>()

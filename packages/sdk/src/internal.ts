@@ -34,6 +34,9 @@ export type { MonitorFinding } from './monitor/label-scan.ts'
 export type { MonitorState } from './monitor/monitor-state.ts'
 export { monitorLog, type MonitorResult } from './monitor/monitor-log.ts'
 export { makersOf } from './objects/makers.ts'
+export { hasNextPage } from './connection/read-pages.ts'
+export { MAXIMUM_SHOWN_PAGES } from './connection/connection-limits.ts'
+export { readThread } from './connection/read-thread.ts'
 export { newObject, type ObjectTerms } from './objects/new-object.ts'
 export { inReadingOrder, labelOf, leadOf, outlineOf, titleOf, type Member } from './objects/object-outline.ts'
 export { backoffMs, pause } from './pause-and-backoff.ts'
@@ -47,6 +50,7 @@ export {
   deadlineWords,
   modelUseWords,
   entryWords,
+  NEWER_UNREAD,
   NO_PHASE,
   PART_WORDS,
   PHASE_WORDS,

@@ -6,7 +6,7 @@ import {
   type EvidenceSubject,
   type RevokedPackage,
 } from '@agent-exchange/sdk'
-import { isPartyOf, isRecipientOf, isSenderOf } from '@agent-exchange/sdk/internal'
+import { isPartyOf, isRecipientOf, isSenderOf, MAXIMUM_SHOWN_PAGES } from '@agent-exchange/sdk/internal'
 import type { HostedAgent } from './hosted-agent.ts'
 
 /**
@@ -44,14 +44,14 @@ export function capsuleOfOwn(
   return agent.capsule(subject, { ...how, of: 'agent' })
 }
 
-/** The thread with the packages of this agent only. Without any, it is unknown. */
+/** The thread with the packages of this agent only, at most MAXIMUM_SHOWN_PAGES. Without any in them, it is unknown. */
 export async function* threadOfOwn(
   { agent }: HostedAgent,
   threadId: string,
   how?: Waiting,
 ): AsyncGenerator<ThreadResource> {
   let isKnown = false
-  for await (const page of agent.thread(threadId, how)) {
+  for await (const page of agent.thread(threadId, { ...how, maximumPages: MAXIMUM_SHOWN_PAGES })) {
     const packages = page.packages.filter(({ metadata }) => isPartyOf(agent.identity, metadata))
     isKnown ||= packages.length > 0
     yield { ...page, packages }

@@ -198,7 +198,9 @@ export const thread = define(
       }),
       { description: 'in order of acceptance, as the exchange shows them' },
     ),
-    truncated: Type.Boolean({ description: 'true if the thread has more packages than are listed' }),
+    truncated: Type.Boolean({
+      description: 'true if the thread has newer packages that are not listed, or may have',
+    }),
   }),
 )
 

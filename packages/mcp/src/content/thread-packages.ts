@@ -1,4 +1,5 @@
 import type { PackageResource } from '@agent-exchange/protocol'
+import { hasNextPage, MAXIMUM_SHOWN_PAGES } from '@agent-exchange/sdk/internal'
 import { Type, type Static } from 'typebox'
 import type { McpAgent } from '../mcp-agent.ts'
 import { MAXIMUM_THREAD_PACKAGES } from '../mcp-limits.ts'
@@ -31,13 +32,16 @@ export async function readThreadPackages(
   signal?: AbortSignal,
 ): Promise<ThreadPage> {
   const packages: ThreadPackage[] = []
-  for await (const page of agent.thread(threadId, signal ? { signal } : {})) {
+  let truncated = false
+  const options = { maximumPages: MAXIMUM_SHOWN_PAGES, ...(signal && { signal }) }
+  for await (const page of agent.thread(threadId, options)) {
+    truncated = hasNextPage(page)
     for (const resource of page.packages) {
       if (packages.length === MAXIMUM_THREAD_PACKAGES) return { packages, truncated: true }
       packages.push(shown(resource, agent.identity.agentId))
     }
   }
-  return { packages, truncated: false }
+  return { packages, truncated }
 }
 
 function shown(

@@ -1,6 +1,11 @@
 import { pause } from '@agent-exchange/sdk/internal'
 import { Type } from 'typebox'
-import { readThreadPackages, threadPackage, type ThreadPackage } from '../content/thread-packages.ts'
+import {
+  readThreadPackages,
+  threadPackage,
+  type ThreadPackage,
+  type ThreadPage,
+} from '../content/thread-packages.ts'
 import { FOLLOW_POLL_MS, MAXIMUM_FOLLOW_SECONDS } from '../mcp-limits.ts'
 import { defineTool, READS } from '../server/tool.ts'
 import { inputOf, threadIdText, timeText } from './common-schemas.ts'
@@ -25,7 +30,9 @@ export const followThread = defineTool({
     packages: Type.Array(threadPackage),
     changed: Type.Boolean({ description: 'whether something changed after `changed_after`' }),
     last_change: Type.Optional(timeText),
-    truncated: Type.Boolean({ description: 'true if the thread has more packages than are listed' }),
+    truncated: Type.Boolean({
+      description: 'true if the thread has newer packages that are not listed, or may have',
+    }),
   }),
   annotations: READS,
   callsPerMinute: 30,
@@ -40,7 +47,7 @@ export const followThread = defineTool({
         const structured = { thread_id, ...page, changed, ...(last !== undefined && { last_change: last }) }
         return {
           structured,
-          text: [`${page.packages.length} packages.`, ...page.packages.map(line)].join('\n'),
+          text: [heading(page), ...page.packages.map(line)].join('\n'),
         }
       }
       progress('waiting for a change')
@@ -48,6 +55,12 @@ export const followThread = defineTool({
     }
   },
 })
+
+function heading({ packages, truncated }: ThreadPage): string {
+  return truncated
+    ? `The first ${packages.length} packages. The thread has newer ones that are not listed.`
+    : `${packages.length} packages.`
+}
 
 function lastChange(packages: readonly ThreadPackage[]): string | undefined {
   const times = packages.map(({ updated_at }) => updated_at)

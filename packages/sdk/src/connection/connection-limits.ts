@@ -37,3 +37,5 @@ export const ASSUMED_TOKEN_SECONDS = 60
 export const RENEW_AFTER_SHARE = 0.8
 /** Pages of a thread or of evidence that one call reads. */
 export const MAXIMUM_PAGES = 1_000
+/** Pages of a thread that are read for a list or a story: 5,000 packages of default pages. */
+export const MAXIMUM_SHOWN_PAGES = 50

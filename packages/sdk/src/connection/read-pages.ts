@@ -6,17 +6,26 @@ interface Page {
   readonly has_more?: boolean
 }
 
-/** Follows cursors to the last page. Fails after a maximum number of pages or on a repeated cursor. */
+/** Whether another page follows. */
+export function hasNextPage<P extends Page>(page: P): page is P & { readonly next_cursor: string } {
+  const { next_cursor: next, has_more } = page
+  return next !== undefined && next !== null && has_more !== false
+}
+
+/**
+ * Follows cursors to the last page, or ends after `maximumPages`. Fails after MAXIMUM_PAGES or on a repeated cursor.
+ */
 export async function* readPages<P extends Page>(
   read: (after: string | undefined) => Promise<P>,
+  maximumPages = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<P> {
   const seen = new Set<string>()
   let after: string | undefined
-  for (let pages = 0; pages < MAXIMUM_PAGES; pages++) {
+  for (let pages = 1; pages <= MAXIMUM_PAGES; pages++) {
     const page = await read(after)
     yield page
+    if (!hasNextPage(page) || pages >= maximumPages) return
     const { next_cursor: next } = page
-    if (next === undefined || next === null || page.has_more === false) return
     if (seen.has(next))
       throw new ExchangeError('exchange_answer_unreadable', {
         what: 'Pagination does not end: a cursor was returned twice.',

@@ -6,6 +6,8 @@ import { readPages } from './read-pages.ts'
 export interface ReadThreadOptions {
   /** Packages per page. Defaults to the exchange's page size. */
   readonly limit?: number
+  /** Ends after this many pages. The last page tells whether another one follows. Defaults to all of them. */
+  readonly maximumPages?: number
   /** Whether an unknown thread is an error or an empty thread. */
   readonly missing?: 'error' | 'empty'
   readonly signal?: AbortSignal
@@ -23,15 +25,17 @@ export interface ReadThreadOptions {
 export async function* readThread(
   { connection }: { readonly connection: Connection },
   threadId: string,
-  { limit, missing = 'error', signal }: ReadThreadOptions = {},
+  { limit, maximumPages, missing = 'error', signal }: ReadThreadOptions = {},
 ): AsyncGenerator<ThreadResource> {
   try {
-    yield* readPages((after) =>
-      connection.call('getThread', {
-        path: { thread_id: threadId },
-        query: { after, limit },
-        ...(signal && { signal }),
-      }),
+    yield* readPages(
+      (after) =>
+        connection.call('getThread', {
+          path: { thread_id: threadId },
+          query: { after, limit },
+          ...(signal && { signal }),
+        }),
+      maximumPages,
     )
   } catch (error) {
     if (missing !== 'empty' || !isNotFound(error)) throw error

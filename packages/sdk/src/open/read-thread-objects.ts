@@ -1,4 +1,7 @@
 import type { PackageResource, ThreadResource } from '@agent-exchange/protocol'
+import { MAXIMUM_SHOWN_PAGES } from '../connection/connection-limits.ts'
+import { hasNextPage } from '../connection/read-pages.ts'
+import type { ReadThreadOptions } from '../connection/read-thread.ts'
 import type { Identity } from '../context.ts'
 import { ExchangeError } from '../errors.ts'
 import type { PackageContent, ThreadObjects, ThreadPackage } from '../story/story-input.ts'
@@ -7,7 +10,10 @@ import type { OpenedPackage } from './open-input.ts'
 /** What reading a thread needs of an agent. */
 export interface ThreadReader {
   readonly identity: Identity
-  thread(threadId: string): AsyncIterable<Pick<ThreadResource, 'packages' | 'participants'>>
+  thread(
+    threadId: string,
+    options: Pick<ReadThreadOptions, 'maximumPages'>,
+  ): AsyncIterable<Pick<ThreadResource, 'packages' | 'participants' | 'next_cursor' | 'has_more'>>
   open(packageId: string, options: { readonly receipts: 'none' }): Promise<Pick<OpenedPackage, 'object'>>
 }
 
@@ -23,7 +29,7 @@ const OPENED_AT_ONCE = 8
 /** Received packages that were opened before are read again without a receipt. */
 const OPENED: ReadonlySet<string> = new Set(['opened', 'responded'])
 
-/** The newest packages of a thread with what this agent may read of them. Sends no receipt. */
+/** The newest packages of the first MAXIMUM_SHOWN_PAGES of a thread, with what this agent may read of them. Sends no receipt. */
 export async function readThreadObjects(
   agent: ThreadReader,
   threadId: string,
@@ -32,8 +38,10 @@ export async function readThreadObjects(
   const resources: PackageResource[] = []
   let participants: readonly string[] = []
   let olderPackages = 0
-  for await (const page of agent.thread(threadId)) {
+  let hasNewerPackages = false
+  for await (const page of agent.thread(threadId, { maximumPages: MAXIMUM_SHOWN_PAGES })) {
     ;({ participants } = page)
+    hasNewerPackages = hasNextPage(page)
     resources.push(...page.packages)
     olderPackages += resources.splice(0, Math.max(0, resources.length - MAXIMUM_READ_PACKAGES)).length
   }
@@ -43,7 +51,7 @@ export async function readThreadObjects(
     packages.push(...(await Promise.all(some.map((resource) => recordOf(agent, resource, opened)))))
   }
   const reader = agent.identity.organizationId
-  return { threadId, reader, participants, packages, olderPackages, resources }
+  return { threadId, reader, participants, packages, olderPackages, hasNewerPackages, resources }
 }
 
 async function recordOf(

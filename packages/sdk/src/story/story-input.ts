@@ -11,6 +11,8 @@ export interface ThreadObjects {
   readonly packages: readonly ThreadPackage[]
   /** Older packages of the thread that were left out. */
   readonly olderPackages?: number
+  /** Whether the thread has newer packages, beyond the pages that were read. */
+  readonly hasNewerPackages?: boolean
 }
 
 export interface ThreadPackage {

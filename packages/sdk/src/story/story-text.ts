@@ -3,6 +3,7 @@ import { createStoryLines, type StoryLines, type StoryTextOptions } from './stor
 import { entryLines, versionLines } from './story-text-history.ts'
 import {
   modelUseWords,
+  NEWER_UNREAD,
   NO_PHASE,
   phaseWords,
   SHOWN_WORDS,
@@ -24,10 +25,11 @@ export function storyText(story: ThreadStory, options: StoryTextOptions = {}): s
   const lines = createStoryLines(story, options)
   const { section } = lines
   const companies = story.companies.map((company) => companyWords(company, lines)).join(' and ')
-  const { olderPackages } = story
+  const { olderPackages, hasNewerPackages } = story
   return [
     ...lines.wrap(visibleText(titleWords(story.title)), ''),
     ...lines.wrap(`Between ${companies}.`, ''),
+    ...(hasNewerPackages ? lines.wrap(NEWER_UNREAD, '') : []),
     ...section(STORY_HEADINGS.standing, standingWords(story, lines), (words) => lines.item(words)),
     ...section(STORY_HEADINGS.due, story.due, (due) => dueLines(due, lines)),
     ...(['decided', 'agreed', 'disputed', 'proposed', 'open'] as const).flatMap((part) =>

@@ -208,4 +208,6 @@ export interface ThreadStory {
   /** Newest first. */
   readonly conversation: readonly ConversationEntry[]
   readonly olderPackages: number
+  /** Whether the thread has newer packages that were not read. The story may be outdated. */
+  readonly hasNewerPackages: boolean
 }

@@ -126,6 +126,9 @@ export const PHASE_WORDS: Readonly<Record<LoopPhase, string>> = {
 }
 
 const NO_TITLE = 'A thread without readable reasoning'
+/** Of a thread with more pages than are read. */
+export const NEWER_UNREAD =
+  'This thread is too long to be read in full. Its newest packages are not in this story.'
 export const NO_PHASE = 'No company has stated a phase of the loop.'
 export const SHOWN_WORDS = {
   shared: 'The packages show that reasoning was shared and not answered yet.',

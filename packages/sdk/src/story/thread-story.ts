@@ -64,6 +64,7 @@ export function threadStory(thread: ThreadObjects, now: Date): ThreadStory {
     handling: handlingOf(counted).toReversed(),
     conversation: conversationOf(packages, { reader, now }),
     olderPackages: thread.olderPackages ?? 0,
+    hasNewerPackages: thread.hasNewerPackages ?? false,
   }
 }
 

@@ -1,7 +1,14 @@
 import type { PackageResource, PackageState } from '@agent-exchange/protocol'
 import type { Command } from 'commander'
-import { threadStory } from '@agent-exchange/sdk'
-import { readThreadObjects, storyText, uncheckedSentence, watchLog } from '@agent-exchange/sdk/internal'
+import { threadStory, type Agent } from '@agent-exchange/sdk'
+import {
+  hasNextPage,
+  MAXIMUM_SHOWN_PAGES,
+  readThreadObjects,
+  storyText,
+  uncheckedSentence,
+  watchLog,
+} from '@agent-exchange/sdk/internal'
 import { readAddressBook } from '@agent-exchange/sdk/internal/node'
 import { agentCommandOf, type AgentOptions } from '../../agent/agent-options.ts'
 import { isForPeople } from '../../agent/for-people.ts'
@@ -23,23 +30,30 @@ export function agentThreadCommand(): Command {
     .option('--story', 'print what is agreed, disputed, decided and open; with --json as data')
     .action(async (threadId: string, options: ThreadOptions) => {
       if (options.story) return tell(threadId, options)
-      const packages: PackageResource[] = []
-      let mode = ''
-      await withAgent(options, async (agent) => {
+      const shown = await withAgent(options, async (agent) => {
         const { unchecked } = await watchLog(agent.context)
         if (unchecked) console.error(`  warning: ${visible(uncheckedSentence(unchecked))}`)
-        for await (const page of agent.thread(threadId)) {
-          packages.push(...page.packages)
-          mode = page.transport_mode
-        }
+        return listThread(agent, threadId)
       })
-      const shown = { thread_id: threadId, transport_mode: mode, packages }
-      console.log(isForPeople(options) ? forPeople(shown, options) : visibleJson(shown))
+      console.log(isForPeople(options) ? threadText(shown, options) : visibleJson(shown))
     })
 }
 
 interface ThreadOptions extends AgentOptions {
   readonly story?: boolean
+}
+
+/** The packages of a thread, oldest first, on at most MAXIMUM_SHOWN_PAGES. */
+export async function listThread(agent: Pick<Agent, 'thread'>, threadId: string): Promise<ListedThread> {
+  const packages: PackageResource[] = []
+  let mode = ''
+  let truncated = false
+  for await (const page of agent.thread(threadId, { maximumPages: MAXIMUM_SHOWN_PAGES })) {
+    packages.push(...page.packages)
+    mode = page.transport_mode
+    truncated = hasNextPage(page)
+  }
+  return { thread_id: threadId, transport_mode: mode, packages, truncated }
 }
 
 /** Packages that were opened before are read again; no receipt is sent. */
@@ -65,14 +79,19 @@ const STATE_TEXTS: Readonly<Record<PackageState, string>> = {
   revoked: 'revoked',
 }
 
-interface Shown {
+interface ListedThread {
   readonly thread_id: string
   readonly transport_mode: string
   readonly packages: readonly PackageResource[]
+  /** Whether the thread has newer packages that are not listed. */
+  readonly truncated: boolean
 }
 
 /** Who wrote to whom, when, and what became of it, oldest first; ids at the end of each entry. */
-function forPeople({ thread_id, transport_mode, packages }: Shown, options: AgentOptions): string {
+export function threadText(
+  { thread_id, transport_mode, packages, truncated }: ListedThread,
+  options: AgentOptions,
+): string {
   const numbers = new Map(packages.map(({ package_id }, index) => [package_id, index + 1]))
   const entries = packages.flatMap(({ package_id, state, created_at, metadata }, index) => {
     const about = metadata.responds_to_package_id
@@ -91,6 +110,9 @@ function forPeople({ thread_id, transport_mode, packages }: Shown, options: Agen
   return [
     ...lines(`Thread ${thread_id}, ${transport_mode}, oldest package first`, ''),
     ...entries,
+    ...(truncated
+      ? ['', ...lines(`Only the first ${packages.length} packages: newer ones are not listed.`, '')]
+      : []),
     ...(last === undefined ? [] : ['', `  open one  ${nextStep(options, 'open', last)}`]),
     `  evidence  ${nextStep(options, 'evidence', thread_id)}`,
   ].join('\n')
