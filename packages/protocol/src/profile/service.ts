@@ -84,7 +84,7 @@ export const servicePoints = {
         20,
         1,
         100_000,
-        'missing or invalid tokens from one address (IPv6: one /64 network) per second and process, with a burst of ten seconds; later refusals are sent a second late; does not apply to trusted proxies',
+        'missing or invalid tokens and refused downloads from one address (IPv6: one /64 network) per second and process, with a burst of ten seconds; later refusals are sent a second late; does not apply to trusted proxies',
       ),
       turn_milliseconds: integer(
         4,
@@ -172,6 +172,12 @@ export const servicePoints = {
         67_108_864,
         'maximum size of a request body that carries no package, at most that of every body; the largest that a schema accepts has about 800,000 bytes',
       ),
+      join_bytes: integer(
+        8_192,
+        1_024,
+        67_108_864,
+        'maximum size of a request to join with an invitation, which needs no token',
+      ),
       request_bytes_in_flight: integer(
         268_435_456,
         1_048_576,
@@ -189,6 +195,12 @@ export const servicePoints = {
         1,
         600,
         'time within which the next bytes of a request body must arrive; afterwards the request is refused with request_timeout',
+      ),
+      body_chunks: integer(
+        65_536,
+        1_024,
+        67_108_864,
+        'maximum number of chunks in which a request body arrives; each costs processor time, however small it is; without chunked transfer encoding, what one read of the connection returns is a chunk',
       ),
       artifact_cache_bytes: integer(
         67_108_864,

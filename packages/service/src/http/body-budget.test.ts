@@ -13,6 +13,7 @@ const TOTAL_BYTES = 1_048_576
 const HELD_BYTES = 475_000
 const LARGE_BYTES = 150_000
 const BYTEWISE_BYTES = 10_000
+const MAXIMUM_CHUNKS = 16_384
 const STALL_SECONDS = 2
 const world = await startWorld({
   profile: {
@@ -20,6 +21,7 @@ const world = await startWorld({
       request_bytes: REQUEST_BYTES,
       request_bytes_in_flight: TOTAL_BYTES,
       body_stall_seconds: STALL_SECONDS,
+      body_chunks: MAXIMUM_CHUNKS,
     },
   },
 })
@@ -117,7 +119,7 @@ test('[O-14][ERR-01] an organization has an eighth of the total or one body, the
   ofFirst.stop()
 })
 
-test('[O-14] a body in chunks of one byte is read, up to a number of chunks', async () => {
+test('[O-14][O-20] a body in chunks of one byte is read, up to the number of chunks in the profile', async () => {
   const sender = await world.organization('bytewise')
   const send = async (bytes: number) => {
     const { socket, answer } = await begin(sender, 'Transfer-Encoding: chunked')
@@ -126,7 +128,9 @@ test('[O-14] a body in chunks of one byte is read, up to a number of chunks', as
     return answer
   }
   assert.match(await send(BYTEWISE_BYTES), /^HTTP\/1\.1 201 /)
-  assert.match(await send(70_000), /^HTTP\/1\.1 400 [^]*"too_many_chunks"/)
+  const refused = await send(MAXIMUM_CHUNKS + 1)
+  assert.match(refused, /^HTTP\/1\.1 400 [^]*"too_many_chunks"/)
+  assert.match(refused, new RegExp(`"maximum_chunks":${MAXIMUM_CHUNKS}\\D`, 'u'))
 })
 
 test('[O-14] bytes count as they arrive, for their holder and in total, and released memory can be used again', () => {

@@ -11,9 +11,6 @@ import { createJoinLimit } from './rate-limit.ts'
 import { parseBody } from './request-body.ts'
 import { requireReadableEncoding } from './request-headers.ts'
 
-/** A secret, an agent id and a public key. */
-const MAXIMUM_BODY_BYTES = 8_192
-
 /** Exchanges an invitation for a client. Needs no token: the secret of the invitation is the authorization. */
 export function registerJoin(app: FastifyInstance, dependencies: AgentServerDependencies): void {
   const { db, context, bodies, connections } = dependencies
@@ -21,7 +18,7 @@ export function registerJoin(app: FastifyInstance, dependencies: AgentServerDepe
   app.route({
     method: extensions.joinByInvitation.method,
     url: extensions.joinByInvitation.path,
-    bodyLimit: MAXIMUM_BODY_BYTES,
+    bodyLimit: context.profile['O-14'].join_bytes,
     // Before the body is read, so that a flood costs little.
     onRequest: async (request, reply) => {
       limit(limitedPeer(request.raw.socket, connections))

@@ -4,10 +4,14 @@ import { after, test } from 'node:test'
 import { formatInvitation, generateKeyPair, parseInvitation, type KeyPair } from '@agent-exchange/crypto'
 import { requestToken, startWorld, type World } from '@agent-exchange/testkit'
 
+const JOIN_BYTES = 4_096
 // One world without a limit that these tests reach; the limits have worlds of their own.
 const world = await startWorld({
   config: { role: 'api' },
-  profile: { 'O-13': { joins_per_minute: 100_000, joins_per_minute_per_address: 100_000 } },
+  profile: {
+    'O-13': { joins_per_minute: 100_000, joins_per_minute_per_address: 100_000 },
+    'O-14': { join_bytes: JOIN_BYTES },
+  },
 })
 after(() => world[Symbol.asyncDispose]())
 
@@ -204,8 +208,8 @@ test('[AUTH-04] private keys, wrong keys, malformed and oversize bodies are refu
   assert.equal((await post({ ...body, agent_id: 'planner', public_jwk: {} })).code, 'validation_failed')
   assert.equal((await post('[]')).code, 'validation_failed')
   assert.equal((await post('{"a":1,"a":2}')).code, 'malformed_request')
-  const large = await post({ ...body, padding: 'x'.repeat(8_192) })
-  assert.deepEqual([large.status, large.body['details']], [413, { maximum_bytes: 8_192 }])
+  const large = await post({ ...body, padding: 'x'.repeat(JOIN_BYTES) })
+  assert.deepEqual([large.status, large.body['details']], [413, { maximum_bytes: JOIN_BYTES }])
   assert.equal((await fetch(`${world.url}/join`)).status, 404)
   assert.equal((await shown(invitation.id))['state'], 'open')
   assert.equal((await join(invitation.secret, 'agent_join_z', key)).status, 200)

@@ -7,23 +7,26 @@ import { createBodyPages } from './body-pages.ts'
 
 /** Chunks of a body after which other connections have their turn: Node would parse megabytes of tiny ones at once. */
 const CHUNKS_PER_TURN = 256
-/** Each chunk costs a microsecond or two, however small it is. Far more than a client sends that writes token by token. */
-const MAXIMUM_CHUNKS = 65_536
+/** From here on a body is read slowly: what the socket delivers at once, 64 KiB, may hold ten thousand chunks. */
+const PROMPT_CHUNKS = 4_096
+const SLOW_TURN_MS = 40
 
 interface BodyRules {
   readonly maximumBytes: number
+  readonly maximumChunks: number
   readonly stallMs: number
   readonly hold: BodyHold
 }
 
 /** A parser for the framework: reads an admitted body within the limits of O-14. */
 export function bodyReceiver(
-  { 'O-14': { body_stall_seconds: seconds } }: DeploymentProfile,
+  { 'O-14': { body_stall_seconds: seconds, body_chunks: maximumChunks } }: DeploymentProfile,
   maximumBytes?: number,
 ): (request: FastifyRequest, payload: IncomingMessage) => Promise<Buffer> {
   return async (request, payload) =>
     receiveBody(payload, {
       maximumBytes: maximumBytes ?? request.routeOptions.bodyLimit ?? 0,
+      maximumChunks,
       stallMs: seconds * 1_000,
       hold: bodyHoldOf(request),
     })
@@ -32,7 +35,7 @@ export function bodyReceiver(
 /** Refuses a body that is too large or makes no progress, and one for which no memory is left. */
 async function receiveBody(
   payload: IncomingMessage,
-  { maximumBytes, stallMs, hold }: BodyRules,
+  { maximumBytes, maximumChunks, stallMs, hold }: BodyRules,
 ): Promise<Buffer> {
   const tooLarge = () => new Problem('payload_too_large', { maximum_bytes: maximumBytes })
   const { 'content-length': length } = payload.headers
@@ -48,14 +51,14 @@ async function receiveBody(
   const stall = setTimeout(() => reject(new Problem('request_timeout')), stallMs)
   const onData = (chunk: Buffer) => {
     chunks += 1
-    if (chunks % CHUNKS_PER_TURN === 0) pauseForTurn(payload)
+    if (chunks % CHUNKS_PER_TURN === 0) pauseForTurn(payload, chunks > PROMPT_CHUNKS)
     // What arrives until the connection is closed is discarded.
     if (isRefused) return
     received += chunk.length
     try {
       if (received > maximumBytes) throw tooLarge()
-      if (chunks > MAXIMUM_CHUNKS)
-        throw new Problem('malformed_request', { reason: 'too_many_chunks', maximum_chunks: MAXIMUM_CHUNKS })
+      if (chunks > maximumChunks)
+        throw new Problem('malformed_request', { reason: 'too_many_chunks', maximum_chunks: maximumChunks })
       hold.add(chunk.length)
       pages.add(chunk)
       stall.refresh()
@@ -77,14 +80,17 @@ async function receiveBody(
   }
 }
 
-function pauseForTurn(payload: IncomingMessage): void {
+function pauseForTurn(payload: IncomingMessage, isSlow: boolean): void {
   payload.pause()
   payload.socket.pause()
-  setImmediate(() => {
+  const resume = () => {
     payload.resume()
     // More is parsed only when what was parsed before has been read.
     setImmediate(() => {
       if (!payload.isPaused()) payload.socket.resume()
     })
-  })
+  }
+  // Not all such bodies at the same time.
+  if (isSlow) setTimeout(resume, SLOW_TURN_MS * (0.5 + Math.random()))
+  else setImmediate(resume)
 }
