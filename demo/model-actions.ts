@@ -1,5 +1,5 @@
 import type { ProtocolObject } from '@agent-exchange/protocol'
-import { FILLED_MEMBERS } from '@agent-exchange/mcp'
+import { FILLED_MEMBERS } from '@agent-exchange/mcp/content'
 import { CommandFailure } from '../packages/cli/src/failure.ts'
 import type { ModelCompany } from './model-company.ts'
 import { short, type Timeline } from './timeline.ts'

@@ -5,17 +5,12 @@
  * @packageDocumentation
  */
 
-export { draftObject, FILLED_MEMBERS } from './content/draft-object.ts'
-export { toShownDraft } from './content/shown-draft.ts'
-export { requireShowable, withBoundaries, type ShownPackage } from './content/opened-package.ts'
-export { NOTICE } from './content/untrusted.ts'
 export { folderMcpAgent } from './folder-mcp-agent.ts'
 export { accessToken } from './http/access-token.ts'
 export { answerRequests, type McpRequests } from './http/answer-requests.ts'
 export type { McpHttpServer } from './http/serve-http.ts'
 export type { KnownThread, McpAgent, WaitingEvent } from './mcp-agent.ts'
 export { createCallBudget, type CallBudget } from './server/call-budget.ts'
-export { ToolRefusal } from './server/tool-failure.ts'
 export { serveHttp, serveStandardStreams, type StreamServer } from './serve.ts'
 export type { CallReport, McpSession, ToolVerb } from './session.ts'
 export { startToolClient, type ServerCommand, type ToolClient } from './tool-client.ts'

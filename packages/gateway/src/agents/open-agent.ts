@@ -1,12 +1,12 @@
 import type { KeyProvider } from '@agent-exchange/crypto'
-import type { Database } from '@agent-exchange/database'
+import { deferToCommit, type Database } from '@agent-exchange/database'
 import { parsePolicy } from '@agent-exchange/log'
 import { connect, type Fetch } from '@agent-exchange/sdk'
 import { openDrafts } from '@agent-exchange/sdk/internal'
 import { recordAuthor } from '../approvals/draft-authors.ts'
 import { passkeyApprovals } from '../approvals/passkey-approvals.ts'
 import { openPostgresDeployment, openPostgresLogState } from '../stores/agent-states.ts'
-import { keepSentDocument } from '../content/keep-sent.ts'
+import { keepSent } from '../content/keep-sent.ts'
 import { openContentStore } from '../content/open-content-store.ts'
 import { openPostgresDraftStore, type DraftHooks } from '../stores/draft-store.ts'
 import { openPostgresKeyStore } from '../stores/key-store.ts'
@@ -52,7 +52,7 @@ export async function openHostedAgent(
     ...(logPolicy && { logPolicy }),
     ...(fetch && { fetch }),
   })
-  const onSent: DraftHooks['onSent'] = (tx, content) => keepSentDocument(tx, contents, agentId, content)
+  const onSent: DraftHooks['onSent'] = (tx, content) => keepSent(tx, contents, agentId, content)
   const approvals = passkeyApprovals(db, { agentId, publicUrl })
   const draftsWith = (hooks: DraftHooks) =>
     openDrafts(agent.context, {
@@ -68,9 +68,9 @@ export async function openHostedAgent(
     draftsBy: (author) =>
       draftsWith({
         onSent,
-        async onAdded(tx, draftId) {
-          await recordAuthor(tx, { agentId, draftId, author })
-          await requireShare(tx, { agentId, draftId, author })
+        onAdded(tx, draftId) {
+          deferToCommit(tx, recordAuthor(tx, { agentId, draftId, author }))
+          return requireShare(tx, { agentId, draftId, author })
         },
       }),
     outbox,

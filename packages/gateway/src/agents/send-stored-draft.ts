@@ -1,27 +1,18 @@
 import type { Database } from '@agent-exchange/database'
 import type { SendOptions, SentPackage, StoredDraft } from '@agent-exchange/sdk'
-import type { ContentStore } from '../content/content-store.ts'
-import { keepSent } from '../content/keep-sent.ts'
 import { isCurrentPolicy } from '../policies/agent-policies.ts'
 import { GatewayProblem } from '../problems.ts'
 import type { HostedAgent } from './hosted-agent.ts'
 
-export interface SendParts {
-  readonly db: Database
-  readonly contents: ContentStore
-}
-
-/** Sends a draft, whoever asks for it, and keeps the agent's own copy under the same guard as what it receives. */
+/** Sends a draft, whoever asks for it. */
 export async function sendStoredDraft(
-  parts: SendParts,
+  db: Database,
   hosted: HostedAgent,
   draft: StoredDraft,
   options?: SendOptions,
 ): Promise<SentPackage> {
-  await requireCurrentPolicy(parts, hosted, draft)
-  const sent = await hosted.drafts.send(draft.draftId, options)
-  await keepSent(parts, hosted.agentId, draft)
-  return sent
+  await requireCurrentPolicy(db, hosted, draft)
+  return hosted.drafts.send(draft.draftId, options)
 }
 
 /**
@@ -29,7 +20,7 @@ export async function sendStoredDraft(
  * person's approval of exactly this draft lets it out.
  */
 async function requireCurrentPolicy(
-  { db }: SendParts,
+  db: Database,
   { agentId }: HostedAgent,
   { state, policy }: StoredDraft,
 ): Promise<void> {

@@ -17,6 +17,7 @@ import { gatewayDatabase, testBox } from '../stores/gateway-database.fixture.ts'
 import { addSystem } from '../systems/api-keys.ts'
 import { VERBS, type Verb } from '../systems/verbs.ts'
 import { openApi } from './open-api.ts'
+import type { ContentStore } from '../content/content-store.ts'
 import { memoryContents } from './memory-contents.fixture.ts'
 
 const TOKEN_AUDIENCE = 'https://gateway.example/api'
@@ -34,6 +35,7 @@ export async function startApi() {
   await using stack = new AsyncDisposableStack()
   const world = stack.use(await startWorld({ profile: QUICK_LOG, config: { role: 'all' } }))
   const { db } = stack.use(await gatewayDatabase())
+  const contents = memoryContents()
   const hosted: HostedAgent[] = []
   for (const [name, organization] of [
     ['acme', 'acme'],
@@ -41,9 +43,8 @@ export async function startApi() {
     // Another agent of the same organization.
     ['colleague', 'acme'],
   ] as const)
-    hosted.push(stack.use(await hostAgent(world, db, { name, organization })))
+    hosted.push(stack.use(await hostAgent(world, { db, contents }, { name, organization })))
   const provider = stack.use(await startIdentityProvider(() => new Date()))
-  const contents = memoryContents()
   const logged: string[] = []
   const write = (fields: object, message: string) => void logged.push(JSON.stringify({ ...fields, message }))
   const { app, tasks } = stack.use(
@@ -119,7 +120,7 @@ export async function startApi() {
 
 async function hostAgent(
   world: World,
-  db: Database,
+  { db, contents }: { readonly db: Database; readonly contents: Pick<ContentStore, 'put'> },
   { name, organization }: { name: string; organization: string },
 ): Promise<HostedAgent & AsyncDisposable> {
   const dir = mkdtempSync(join(tmpdir(), `aex-gateway-${name}-`))
@@ -138,13 +139,24 @@ async function hostAgent(
     implementationVersion: '1.0.0',
     skillVersions: { [SKILL.id]: SKILL.version },
   })
+  // The drafts of a folder have no transaction to share.
+  const drafts: typeof agent.drafts = {
+    ...agent.drafts,
+    async send(draftId, options) {
+      const { packageId, threadId, object, policy } = await agent.drafts.get(draftId)
+      const sent = await agent.drafts.send(draftId, options)
+      const provenance = { policy_id: policy.policy_id }
+      const copy = { packageId, threadId, object, direction: 'sent', provenance } as const
+      await db.begin((tx) => contents.put(tx, { ...copy, agentId: identity.agentId }))
+      return sent
+    },
+  }
   return {
     ...identity,
     agent,
-    drafts: agent.drafts,
-    // The drafts of a folder have no transaction to share.
+    drafts,
     draftsBy: (author) => ({
-      ...agent.drafts,
+      ...drafts,
       async create(input) {
         const draft = await agent.drafts.create(input)
         const { draftId } = draft

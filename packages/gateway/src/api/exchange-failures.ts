@@ -1,12 +1,24 @@
-import { ToolRefusal } from '@agent-exchange/mcp'
+import { ToolRefusal } from '@agent-exchange/mcp/content'
 import { ExchangeError } from '@agent-exchange/sdk'
 import { MAXIMUM_DRAFT_BYTES, MAXIMUM_OPEN_DRAFTS } from '@agent-exchange/sdk/internal'
 import { GatewayProblem } from '../problems.ts'
 
 const RETRY_SECONDS = 5
+const DATABASE_RETRY_SECONDS = 1
 const MISSING: ReadonlySet<string> = new Set(['draft_missing', 'package_not_for_us'])
 const INVALID: ReadonlySet<string> = new Set(['input_invalid', 'object_invalid', 'peer_unknown'])
-const UNAVAILABLE: ReadonlySet<string> = new Set(['exchange_unreachable', 'timed_out', 'token_refused'])
+const UNAVAILABLE: ReadonlySet<string> = new Set([
+  'exchange_unreachable',
+  'timed_out',
+  'discovery_failed',
+  'token_refused',
+])
+/** Failures of stores, which are in the gateway's database. */
+const STORES: ReadonlySet<string> = new Set([
+  'key_store_unavailable',
+  'outbox_unavailable',
+  'pin_store_unreadable',
+])
 const MAXIMUM_FAILURES = 20
 
 /**
@@ -39,6 +51,12 @@ export function asGatewayProblem(error: unknown): unknown {
     return new GatewayProblem(
       'key_module_unavailable',
       { retry_after_seconds: RETRY_SECONDS },
+      { cause: error },
+    )
+  if (retryable && STORES.has(code))
+    return new GatewayProblem(
+      'database_unavailable',
+      { retry_after_seconds: DATABASE_RETRY_SECONDS },
       { cause: error },
     )
   if (retryable || UNAVAILABLE.has(code))

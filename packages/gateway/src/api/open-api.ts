@@ -8,7 +8,8 @@ import { deleteFinishedItems } from '../inbox/inbox-items.ts'
 import { openLeaseWaiters } from '../inbox/lease-waiters.ts'
 import type { SecretWrap } from '../push/push-endpoints.ts'
 import type { PushSettings } from '../push/push-sender.ts'
-import { startPushWorker, type PushWorkerSettings } from '../push/push-worker.ts'
+import type { PushWorkerSettings } from '../push/push-worker.ts'
+import { deleteOldSentDrafts } from '../stores/draft-store.ts'
 import type { TokenSource } from '../systems/access-tokens.ts'
 import { createCallLimits } from '../systems/call-limits.ts'
 import { identifyCallers } from '../systems/identify-caller.ts'
@@ -70,9 +71,11 @@ export async function openApi(settings: ApiSettings): Promise<GatewayApi> {
     ...(tracing && { tracing }),
     onAnswer: settings.onAnswer,
   })
+  // Loaded only where systems are pushed to: its HTTP client takes much memory.
+  const { startPushWorker } = push ? await import('../push/push-worker.ts') : {}
   const pushing =
     push &&
-    startPushWorker({
+    startPushWorker?.({
       ...push,
       box,
       db,
@@ -98,6 +101,10 @@ export async function openApi(settings: ApiSettings): Promise<GatewayApi> {
       counted(
         'drafts',
         hourly('delete old drafts of systems', () => deleteOldProgramDrafts(db, now())),
+      ),
+      counted(
+        'drafts',
+        hourly('delete drafts that were sent long ago', (signal) => deleteOldSentDrafts(db, signal)),
       ),
     ],
     async [Symbol.asyncDispose]() {

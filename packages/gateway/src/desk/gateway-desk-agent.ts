@@ -136,7 +136,7 @@ export function gatewayDeskAgent(parts: DeskParts, hosted: HostedAgent, person: 
     evaluate: (draftId, options) => seen(hosted.drafts.evaluate(draftId, options)),
     async send(draftId, options) {
       const draft = await hosted.drafts.get(draftId)
-      return sendStoredDraft(parts, hosted, draft, options).catch((error: unknown) => {
+      return sendStoredDraft(db, hosted, draft, options).catch((error: unknown) => {
         if (error instanceof GatewayProblem) throw new ExchangeError('policy_refused', { cause: error })
         throw error
       })

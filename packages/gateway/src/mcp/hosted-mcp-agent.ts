@@ -1,14 +1,20 @@
 import type { Database } from '@agent-exchange/database'
-import { NOTICE, requireShowable, ToolRefusal, withBoundaries } from '@agent-exchange/mcp'
-import type { McpAgent, ShownPackage, WaitingEvent } from '@agent-exchange/mcp'
+import type { McpAgent, WaitingEvent } from '@agent-exchange/mcp'
+import {
+  NOTICE,
+  requireShowable,
+  ToolRefusal,
+  withBoundaries,
+  type ShownPackage,
+} from '@agent-exchange/mcp/content'
 import { ExchangeError } from '@agent-exchange/sdk'
 import { readAddressBook } from '../agents/address-book.ts'
 import type { HostedAgent } from '../agents/hosted-agent.ts'
+import { sendStoredDraft } from '../agents/send-stored-draft.ts'
 import { capsuleOfOwn, readAnswerable, revokeOwn, threadOfOwn } from '../agents/own-packages.ts'
 import { authorOf } from '../approvals/draft-authors.ts'
 import { recordAccess } from '../content/access-record.ts'
 import { ModelUseForbidden, type ContentStore, type StoredContent } from '../content/content-store.ts'
-import { keepSent } from '../content/keep-sent.ts'
 import { threadsOfContents } from '../content/threads-of-contents.ts'
 import { finishWaiting, listWaiting, type InboxItem } from '../inbox/inbox-items.ts'
 import { listPolicies } from '../policies/agent-policies.ts'
@@ -42,15 +48,11 @@ export function hostedMcpAgent(
     answerable: (packageId, options) => asUnknown(readAnswerable(hosted, packageId, options)),
     drafts: {
       async create(input) {
-        try {
-          return await hosted.draftsBy(authorOf(model)).create(input)
-        } catch (error) {
-          if (!(error instanceof GatewayProblem)) throw error
-          throw new ToolRefusal(
-            'draft_limit',
-            `${error.message}. Send drafts, or discard those that are not needed.`,
-          )
-        }
+        const creating = hosted.draftsBy(authorOf(model)).create(input)
+        return asRefusal(
+          creating,
+          ({ message }) => `${message}. Send drafts, or discard those that are not needed.`,
+        )
       },
       async get(draftId) {
         await requireProgramDraft(db, agentId, draftId)
@@ -97,10 +99,10 @@ export function hostedMcpAgent(
       },
       async send(draftId, options) {
         await requireProgramDraft(db, agentId, draftId)
-        const draft = await drafts.get(draftId)
-        const sent = await drafts.send(draftId, options)
-        await keepSent({ db, contents }, agentId, draft)
-        return sent
+        return asRefusal(
+          sendStoredDraft(db, hosted, await drafts.get(draftId), options),
+          ({ details, message }) => (typeof details['reason'] === 'string' ? details['reason'] : message),
+        )
       },
     },
     policies: () => listPolicies(db, agentId),
@@ -179,6 +181,15 @@ function shownItem({ itemId, sequence, receivedAt, packageId, threadId }: InboxI
 interface Party {
   readonly organization_id: string
   readonly agent_id: string
+}
+
+/** A problem of the gateway with a sentence that tells the model what to do. */
+async function asRefusal<T>(work: Promise<T>, sentenceOf: (problem: GatewayProblem) => string): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    throw error instanceof GatewayProblem ? new ToolRefusal(error.code, sentenceOf(error)) : error
+  }
 }
 
 /** What the gateway noted when it opened or sent the package. */

@@ -156,6 +156,21 @@ for (const era of ['auto', 'legacy'] as const)
     )
   })
 
+test('a model does not send a draft whose policy was changed since', async () => {
+  await givePolicy('pol_changing', false)
+  await using model = await clientWith(MAY_ALL)
+  const { draft_id } = await model.result<{ draft_id: string }>('draft_package', {
+    to: 'agent_partner',
+    object_type: 'reasoning_package',
+    policy_id: 'pol_changing',
+    content: reasoning('under the former policy'),
+  })
+  await givePolicy('pol_changing', true)
+  assert.match(textOf(await model.call('send_draft', { draft_id })), /policy of this draft was changed/u)
+  const [row] = await db`select sent_at from agent_draft where draft_id = ${draft_id}`
+  assert.equal(row?.['sent_at'], null)
+})
+
 test('a package is not given to a model if a received policy of its sender forbids it', async () => {
   const forbidden = await sendToSeats('pol_no_model', {
     allowed_for_training: false,

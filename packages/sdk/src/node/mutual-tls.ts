@@ -1,4 +1,4 @@
-import { Agent, fetch as undiciFetch, type RequestInit as UndiciInit } from 'undici'
+import type { RequestInit as UndiciInit } from 'undici'
 import type { Fetch } from '../connection/http-transport.ts'
 
 export interface TlsMaterial {
@@ -24,17 +24,24 @@ export interface TlsFetch extends AsyncDisposable {
  * const context = createContext({ baseUrl, clientId, identity, keys, fetch: tls.fetch, authentication: 'mutual_tls' })
  */
 export function createTlsFetch({ certificate, key, ca }: TlsMaterial): TlsFetch {
-  const dispatcher = new Agent({
-    connect: {
-      ...(certificate !== undefined && { cert: certificate }),
-      ...(key !== undefined && { key }),
-      ...(ca !== undefined && { ca }),
-    },
-  })
-  const close = () => dispatcher.close()
+  const connect = {
+    ...(certificate !== undefined && { cert: certificate }),
+    ...(key !== undefined && { key }),
+    ...(ca !== undefined && { ca }),
+  }
+  /** Loaded at the first use: a program without certificates of its own needs none of its 100 modules. */
+  const load = async () => {
+    const { Agent, fetch } = await import('undici')
+    return { fetch, dispatcher: new Agent({ connect }) }
+  }
+  let loaded: ReturnType<typeof load> | undefined
+  const close = async () => (await loaded)?.dispatcher.close()
   return {
-    // The types of undici and of Node's own copy of it differ in name only.
-    fetch: (url, init) => undiciFetch(url, { ...init, dispatcher } as unknown as UndiciInit),
+    async fetch(url, init) {
+      const { fetch, dispatcher } = await (loaded ??= load())
+      // The types of undici and of Node's own copy of it differ in name only.
+      return fetch(url, { ...init, dispatcher } as unknown as UndiciInit)
+    },
     close,
     [Symbol.asyncDispose]: close,
   }

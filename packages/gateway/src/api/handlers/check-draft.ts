@@ -1,4 +1,4 @@
-import { toShownDraft } from '@agent-exchange/mcp'
+import { toShownDraft } from '@agent-exchange/mcp/content'
 import type { CheckResult } from '@agent-exchange/sdk'
 import { requireProgramDraft } from '../../systems/program-drafts.ts'
 import { agentOf, type Handler } from '../call.ts'

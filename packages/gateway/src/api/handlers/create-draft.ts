@@ -1,4 +1,4 @@
-import { draftObject, toShownDraft } from '@agent-exchange/mcp'
+import { draftObject, toShownDraft } from '@agent-exchange/mcp/content'
 import type { DraftInput } from '@agent-exchange/sdk'
 import { asUnknownPeer } from '@agent-exchange/sdk/internal'
 import { skillOf, type HostedAgent } from '../../agents/hosted-agent.ts'

@@ -22,7 +22,7 @@ export const sendDraft: Handler<'sendDraft'> = async (call) => {
   if (before) return sent(draftId, before)
   const draft = await hosted.drafts.get(draftId)
   try {
-    return sent(draftId, await sendStoredDraft(call.parts, hosted, draft))
+    return sent(draftId, await sendStoredDraft(call.parts.db, hosted, draft))
   } catch (error) {
     if (!(error instanceof ExchangeError)) throw error
     if (WAITING.has(error.code))
