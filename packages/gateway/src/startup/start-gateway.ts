@@ -17,7 +17,6 @@ import { issuerKeys } from '@agent-exchange/server/issuer'
 import { openModule } from '@agent-exchange/pkcs11'
 import type { Logger } from 'pino'
 import { hostAgents, type AgentHosting } from '../agents/host-agents.ts'
-import { mountMcp } from '../api/mount-mcp.ts'
 import { openApi } from '../api/open-api.ts'
 import { listenForWebhooks } from '../agents/webhook-listener.ts'
 import { administrationHost, isBehindProxy } from '../config/administration-place.ts'
@@ -36,6 +35,7 @@ import { databaseClock } from './database-clock.ts'
 import { listListeners, reportInstance } from './instances.ts'
 import { answerProxiesOnly } from './answer-proxies-only.ts'
 import { openGatewayDatabase } from './open-gateway-database.ts'
+import { analysisTask } from './young-tables.ts'
 
 const PING_SECONDS = 2
 const PING_LIMIT_MS = 2_000
@@ -163,7 +163,9 @@ export async function startGateway(
             },
     }),
   )
-  if (mcp)
+  if (mcp) {
+    // Loaded only here: the server of the protocol takes much memory.
+    const { mountMcp } = await import('../api/mount-mcp.ts')
     cleanup.use(
       mountMcp(api.app, {
         db,
@@ -176,6 +178,7 @@ export async function startGateway(
         tokens: { source: issuerKeys(mcp.issuer, clock), audience: mcp.audience },
       }),
     )
+  }
   const moduleWatch = keyModule && watchKeyModule(keyModule, log)
   const operations = cleanup.use(
     await openOperations({
@@ -194,6 +197,7 @@ export async function startGateway(
     ping,
     metrics.task,
     instance.task,
+    analysisTask(db),
     ...masterKeys.tasks,
     metrics.counted('content', retentionTask(db, clock)),
     ...agents.tasks,
