@@ -14,7 +14,8 @@ export interface TableWrite {
 
 const STATEMENT =
   /\b(insert\s+into|update|delete\s+from|merge\s+into|truncate(?:\s+table)?)\s+(?:only\s+)?(\w+|\$\{(?:\s*partitionOf\(\s*'(\w+)')?)/giu
-const COPY = /\bcopyTarget(?:<[^(]*>)?\(\s*$/u
+/** Functions that write the table whose name is their first argument. */
+const WRITERS = /\b(?:copyTarget|wrappedColumn)(?:<[^(]*>)?\(\s*$/u
 /** SQL is a template, or a string for `unsafe`. Other strings are prose. */
 const SQL = /`$|\bunsafe(?:<[^(]*>)?\(\s*['"]$/u
 /** Longest type argument and line break between a function and its first argument. */
@@ -25,7 +26,7 @@ export function findWrites({ path, text }: RepositoryFile): TableWrite[] {
   const found = new Map<number, TableWrite>()
   for (const { start, text: literal } of literals) {
     const before = code.slice(Math.max(0, start - CONTEXT), start)
-    if (COPY.test(before))
+    if (WRITERS.test(before))
       found.set(start, { path, line: lineOf(text, start), table: literal, isCertain: true })
     if (!SQL.test(before + code.charAt(start))) continue
     for (const { index, 1: verb = '', 2: name = '', 3: partitioned } of literal.matchAll(STATEMENT)) {

@@ -1,11 +1,11 @@
-import type { Transaction } from '@agent-exchange/database'
+import { deferToCommit, type Transaction } from '@agent-exchange/database'
 import { dateOfInstant } from '@agent-exchange/protocol'
 import type { OpenedPackage, PackageHandler } from '@agent-exchange/sdk'
 import type { ContentStore } from '../content/content-store.ts'
 import { shortenRetention } from '../content/open-content-store.ts'
 import { keepReceivedPolicy, policyIdOf, policyRetentionDays } from '../content/received-policies.ts'
 import { retentionEnd } from '../content/retention.ts'
-import { addInboxItem } from '../inbox/add-item.ts'
+import { insertItem } from '../inbox/inbox-items.ts'
 import { noteDeadline } from '../operations/response-deadlines.ts'
 import { sequenceOf } from '../stores/event-rows.ts'
 import type { HostedAgent } from './hosted-agent.ts'
@@ -23,12 +23,15 @@ export function receivePackage(
   return ({ key, packageId, thread, object, opened }) => {
     const openedAt = now()
     return async (tx) => {
-      await storeReceived(tx, { hosted, contents, opened, openedAt })
-      await addInboxItem(tx, {
+      const [sequence] = await Promise.all([
+        sequenceOf(tx, agentId, key),
+        storeReceived(tx, { hosted, contents, opened, openedAt }),
+      ])
+      insertItem(tx, {
         agentId,
         packageId,
         threadId: thread.id,
-        sequence: await sequenceOf(tx, agentId, key),
+        sequence,
         contentType: object.object_type,
         receivedAt: openedAt.toISOString(),
       })
@@ -61,7 +64,7 @@ export async function storeReceived(
   const retentionUntil = retentionEnd(object, { from: retentionFrom, policyDays })
   const policyId = policyIdOf(object)
   const { organizationId } = received
-  await contents.put(tx, {
+  const storing = contents.put(tx, {
     agentId,
     packageId,
     threadId: opened.resource.thread_id,
@@ -82,6 +85,12 @@ export async function storeReceived(
     ...(retentionUntil && { retentionUntil }),
     ...(policyId !== undefined && { underPolicy: { organizationId, policyId, retentionFrom } }),
   })
+  // Sent with the commit.
+  deferToCommit(
+    tx,
+    storing,
+    noteDeadline(tx, { agentId, packageId, threadId: opened.resource.thread_id, object, receivedAt }),
+  )
   if (isPolicyKept && object.object_type === 'policy_envelope')
     await shortenRetention(tx, {
       agentId,
@@ -89,5 +98,4 @@ export async function storeReceived(
       policyId: object.policy_id,
       days: object.retention.duration_days,
     })
-  await noteDeadline(tx, { agentId, packageId, threadId: opened.resource.thread_id, object, receivedAt })
 }

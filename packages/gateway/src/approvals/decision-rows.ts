@@ -1,6 +1,6 @@
 import type { Queries, Transaction } from '@agent-exchange/database'
 import type { SealedBytes } from '../stores/secret-box.ts'
-import { hexOf, toLeft, type CountRow, type WrappedRows } from '../stores/wrapped-rows.ts'
+import { wrappedColumn } from '../stores/wrapped-rows.ts'
 import { MAXIMUM_DECISIONS } from './approval-limits.ts'
 import { ApprovalProblem } from './approval-problem.ts'
 import type { StoredApproval } from './verify-stored-approval.ts'
@@ -90,35 +90,12 @@ function toDecision(row: DecisionRow): DraftDecision {
   }
 }
 
-interface WrappedReasonsRow {
-  readonly agent_id: string
-  readonly reference: string
-  readonly reason_wrapped_key: Uint8Array
-}
-
-/** Reasons of decisions under the master key. */
-export const wrappedReasons: WrappedRows = {
+/** Reasons of decisions under the master key. The wrapping is no part of a decision, which nobody can change. */
+export const wrappedReasons = wrappedColumn('draft_decision', {
   what: 'reasons of decisions',
-  left: async (db, marks) =>
-    toLeft(
-      await db<CountRow[]>`
-        select count(*)::integer as count, min(encode(substring(reason_wrapped_key from 2 for 8), 'hex')) as key_id from draft_decision
-        where reason_wrapped_key is not null and encode(substring(reason_wrapped_key from 1 for 9), 'hex') <> all(${hexOf(marks)}::text[])`,
-    ),
-  async rewrap(tx, box, page) {
-    const rows = await tx<WrappedReasonsRow[]>`
-      select agent_id, reference, reason_wrapped_key from draft_decision
-      where reason_wrapped_key is not null and reference > ${page.after[0]}
-        and encode(substring(reason_wrapped_key from 1 for 9), 'hex') <> all(${hexOf([box.currentMark()])}::text[])
-      order by reference limit ${page.limit} for update`
-    // The wrapping is no part of a decision: the guard of the table is off for this transaction alone.
-    if (rows.length > 0) await tx`alter table draft_decision disable trigger draft_decision_is_append_only`
-    for (const row of rows)
-      await tx`
-        update draft_decision set reason_wrapped_key = ${box.rewrap(reasonContext(row.agent_id, row.reference), row.reason_wrapped_key)}
-        where reference = ${row.reference}`
-    if (rows.length > 0) await tx`alter table draft_decision enable trigger draft_decision_is_append_only`
-    const last = rows.at(-1)
-    return { rewrapped: rows.length, last: last && [last.reference, ''] }
-  },
-}
+  column: 'reason_wrapped_key',
+  key: ['reference'],
+  beside: ['agent_id'],
+  contextOf: ({ agent_id, reference }) => reasonContext(agent_id, reference),
+  guard: 'draft_decision_is_append_only',
+})

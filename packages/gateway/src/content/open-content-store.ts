@@ -1,8 +1,8 @@
-import { fragment, type Database, type Transaction } from '@agent-exchange/database'
+import { deferToCommit, fragment, type Database, type Transaction } from '@agent-exchange/database'
 import type { ProtocolObject } from '@agent-exchange/protocol'
 import type { Clock } from '@agent-exchange/server/clock'
 import type { SecretBox } from '../stores/secret-box.ts'
-import { hexOf, toLeft, type CountRow, type WrappedRows } from '../stores/wrapped-rows.ts'
+import { wrappedColumn } from '../stores/wrapped-rows.ts'
 import { recordAccess } from './access-record.ts'
 import {
   ModelUseForbidden,
@@ -52,14 +52,14 @@ export function openContentStore({ db, box, clock }: ContentDependencies): Conte
         on conflict (agent_id, package_id) do nothing`
     },
 
-    read: (reader, agentId, packageId) =>
-      db.begin(async (tx) => {
+    async read(reader, agentId, packageId) {
+      const found = await db.begin(async (tx) => {
         const [row] = await tx<SealedRow[]>`
           select ${COLUMNS}, wrapped_key, sealed from content
           where agent_id = ${agentId} and package_id = ${packageId} for share`
         if (!row) return undefined
         if (!row.sealed || !row.wrapped_key) return 'gone'
-        await recordAccess(tx, {
+        const entry = recordAccess(tx, {
           at: clock.now(),
           agentId,
           packageId,
@@ -68,15 +68,21 @@ export function openContentStore({ db, box, clock }: ContentDependencies): Conte
           actor: { kind: reader.kind, id: reader.id },
           purpose: reader.purpose.slice(0, MAXIMUM_PURPOSE_CHARACTERS),
         })
+        deferToCommit(tx, entry)
         const stored = { wrappedKey: row.wrapped_key, sealed: row.sealed }
         const text = Buffer.from(box.open(contextOf(agentId, packageId), stored)).toString()
         const plaintext = JSON.parse(text) as Plaintext
-        const use = await modelUse(tx, agentId, row.direction, plaintext)
+        const use = modelUse(tx, agentId, row.direction, plaintext)
+        deferToCommit(tx, use)
         // It also rolls the entry of the access record back.
-        if (reader.kind === 'model' && use?.allowed_for_runtime_reasoning === false)
+        if (reader.kind === 'model' && (await use)?.allowed_for_runtime_reasoning === false)
           throw new ModelUseForbidden()
-        return { ...toSummary(row), ...plaintext, ...(use && { modelUse: use }) }
-      }),
+        return { row, plaintext, use }
+      })
+      if (found === undefined || found === 'gone') return found
+      const use = await found.use
+      return { ...toSummary(found.row), ...found.plaintext, ...(use && { modelUse: use }) }
+    },
 
     async list(agentId, { threadId, before, limit }) {
       const inThread = threadId === undefined ? fragment`` : fragment`and thread_id = ${threadId}`
@@ -170,32 +176,10 @@ export async function deleteDueContent(
   }))
 }
 
-interface WrappedContentsRow {
-  readonly agent_id: string
-  readonly package_id: string
-  readonly wrapped_key: Uint8Array
-}
-
 /** Opened content under the master key. */
-export const wrappedContents: WrappedRows = {
+export const wrappedContents = wrappedColumn('content', {
   what: 'opened content',
-  left: async (db, marks) =>
-    toLeft(
-      await db<CountRow[]>`
-        select count(*)::integer as count, min(encode(substring(wrapped_key from 2 for 8), 'hex')) as key_id from content
-        where wrapped_key is not null and encode(substring(wrapped_key from 1 for 9), 'hex') <> all(${hexOf(marks)}::text[])`,
-    ),
-  async rewrap(tx, box, page) {
-    const rows = await tx<WrappedContentsRow[]>`
-      select agent_id, package_id, wrapped_key from content
-      where wrapped_key is not null and (agent_id, package_id) > (${page.after[0]}, ${page.after[1]})
-        and encode(substring(wrapped_key from 1 for 9), 'hex') <> all(${hexOf([box.currentMark()])}::text[])
-      order by agent_id, package_id limit ${page.limit} for update`
-    for (const row of rows)
-      await tx`
-        update content set wrapped_key = ${box.rewrap(contextOf(row.agent_id, row.package_id), row.wrapped_key)}
-        where agent_id = ${row.agent_id} and package_id = ${row.package_id}`
-    const last = rows.at(-1)
-    return { rewrapped: rows.length, last: last && [last.agent_id, last.package_id] }
-  },
-}
+  column: 'wrapped_key',
+  key: ['agent_id', 'package_id'],
+  contextOf: ({ agent_id, package_id }) => contextOf(agent_id, package_id),
+})

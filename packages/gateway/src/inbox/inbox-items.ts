@@ -1,7 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
-import type { Queries, Transaction, Database } from '@agent-exchange/database'
+import { deferToCommit, type Queries, type Transaction, type Database } from '@agent-exchange/database'
 import { deleteInSteps } from '../stores/delete-in-steps.ts'
-import { hexOf, toLeft, type CountRow, type WrappedRows } from '../stores/wrapped-rows.ts'
+import { wrappedColumn } from '../stores/wrapped-rows.ts'
 import {
   FINISHED_ITEM_DAYS,
   FINISHED_ITEMS_A_STEP,
@@ -30,7 +30,7 @@ export interface InboxItem extends NewItem {
 }
 
 export interface LeasedItem extends InboxItem {
-  /** Shown once; the table holds its hash. */
+  /** That of all items that were taken together. Shown once; the table holds its hash. */
   readonly leaseToken: string
   readonly leaseEndsAt: string
 }
@@ -87,60 +87,67 @@ const lockThread = (tx: Transaction, agentId: string, threadId: string) =>
 
 const announce = (tx: Queries, agentId: string) => tx`select pg_notify(${INBOX_CHANNEL}, ${agentId})`
 
-/** Makes the earliest waiting item of the thread available, unless another one is. */
-async function offerNext(tx: Transaction, agentId: string, threadId: string): Promise<void> {
-  const offered = await tx`
+/** Makes the earliest waiting item of the thread available, unless another one is, and announces it. */
+const offerNext = (tx: Transaction, agentId: string, threadId: string) => tx`
+  with offered as (
     update inbox_item set available_at = clock_timestamp()
     where item_id = (
       select item_id from inbox_item where agent_id = ${agentId} and thread_id = ${threadId} and state = 'waiting'
       order by sequence limit 1)
     and not exists (
       select from inbox_item where agent_id = ${agentId} and thread_id = ${threadId} and state = 'waiting'
-        and available_at is not null)`
-  if (offered.count > 0) await announce(tx, agentId)
-}
+        and available_at is not null)
+    returning agent_id)
+  select pg_notify(${INBOX_CHANNEL}, agent_id) from offered`
 
-export async function insertItem(tx: Transaction, item: NewItem): Promise<void> {
+/** Sent with the commit. */
+export function insertItem(tx: Transaction, item: NewItem): void {
   const { agentId, packageId, threadId, sequence, contentType, receivedAt } = item
-  await lockThread(tx, agentId, threadId)
-  await tx`
-    insert into inbox_item (item_id, agent_id, package_id, thread_id, sequence, content_type, received_at)
-    values (${`item_${randomUUID()}`}, ${agentId}, ${packageId}, ${threadId}, ${sequence}, ${contentType},
-      ${receivedAt})
-    on conflict (agent_id, package_id) do nothing`
-  await offerNext(tx, agentId, threadId)
+  deferToCommit(
+    tx,
+    lockThread(tx, agentId, threadId),
+    tx`
+      insert into inbox_item (item_id, agent_id, package_id, thread_id, sequence, content_type, received_at)
+      values (${`item_${randomUUID()}`}, ${agentId}, ${packageId}, ${threadId}, ${sequence}, ${contentType},
+        ${receivedAt})
+      on conflict (agent_id, package_id) do nothing`,
+    offerNext(tx, agentId, threadId),
+  )
 }
 
 /**
  * Takes what is available, the longest waiting first. An item that was taken too often is set aside instead. The
  * lease does not wait for the disk, because the entry of the access record does, right after it.
  */
-export async function takeItems(
+export async function takeItems(db: Database, request: TakeRequest): Promise<LeasedItem[]> {
+  const { agentIds } = request
+  if (agentIds.length === 0) return []
+  const settingAside = setAsideExhausted(db, agentIds)
+  // Not awaited where items were taken: if it fails, the next request repeats it.
+  settingAside.catch(() => undefined)
+  const taken = await takeAvailable(db, request)
+  if (taken.length > 0) return taken
+  // The threads of those that were set aside go on.
+  return (await settingAside) > 0 ? takeAvailable(db, request) : taken
+}
+
+async function takeAvailable(
   db: Database,
   { agentIds, max, visibilitySeconds, by }: TakeRequest,
 ): Promise<LeasedItem[]> {
-  if (agentIds.length === 0) return []
-  await setAsideExhausted(db, agentIds)
-  const tokens = Array.from({ length: max }, () => randomBytes(LEASE_TOKEN_BYTES).toString('base64url'))
-  const rows = await db<(ItemRow & { lease_ends_at: string; number: string | number })[]>`
-    with taken as (
+  const leaseToken = randomBytes(LEASE_TOKEN_BYTES).toString('base64url')
+  const rows = await db<(ItemRow & { lease_ends_at: string })[]>`
+    update inbox_item set attempts = attempts + 1, leased_by = ${by}, leased_at = clock_timestamp(),
+      lease_hash = ${hashOf(leaseToken)}, available_at = clock_timestamp() + make_interval(secs => ${visibilitySeconds})
+    where item_id = any(array(
       select item_id from inbox_item
       where agent_id = any(${[...agentIds]}) and state = 'waiting' and available_at <= clock_timestamp()
         and attempts < ${MAXIMUM_ATTEMPTS}
-      order by available_at, item_id limit ${max} for update skip locked),
-    numbered as (select item_id, row_number() over (order by item_id) as number from taken)
-    update inbox_item set attempts = attempts + 1, leased_by = ${by}, leased_at = clock_timestamp(),
-      lease_hash = decode((${tokens.map((token) => hashOf(token).toString('hex'))}::text[])[number], 'hex'),
-      available_at = clock_timestamp() + make_interval(secs => ${visibilitySeconds})
-    from numbered where inbox_item.item_id = numbered.item_id
-    returning inbox_item.item_id, agent_id, package_id, thread_id, sequence, content_type, received_at, attempts,
-      available_at as lease_ends_at, number, set_config('synchronous_commit', 'off', true)`
+      order by available_at, item_id limit ${max} for update skip locked))
+    returning item_id, agent_id, package_id, thread_id, sequence, content_type, received_at, attempts,
+      available_at as lease_ends_at, set_config('synchronous_commit', 'off', true)`
   return rows
-    .map((row) => ({
-      ...toItem(row),
-      leaseToken: tokens[Number(row.number) - 1] ?? '',
-      leaseEndsAt: row.lease_ends_at,
-    }))
+    .map((row) => ({ ...toItem(row), leaseToken, leaseEndsAt: row.lease_ends_at }))
     .toSorted((one, other) => one.sequence - other.sequence)
 }
 
@@ -152,8 +159,8 @@ export interface TakeRequest {
   readonly by: string
 }
 
-/** The last lease of these items ended without an answer. */
-async function setAsideExhausted(db: Database, agentIds: readonly string[]): Promise<void> {
+/** The last lease of these items ended without an answer. Returns how many there are. */
+async function setAsideExhausted(db: Database, agentIds: readonly string[]): Promise<number> {
   const exhausted = await db<ItemRow[]>`
     select item_id, agent_id, thread_id from inbox_item
     where agent_id = any(${[...agentIds]}) and state = 'waiting' and available_at <= clock_timestamp()
@@ -168,6 +175,7 @@ async function setAsideExhausted(db: Database, agentIds: readonly string[]): Pro
           and attempts >= ${MAXIMUM_ATTEMPTS}`
       await offerNext(tx, agent_id, thread_id)
     })
+  return exhausted.length
 }
 
 /** When the next of these items becomes available, in milliseconds; undefined if none waits for a time. */
@@ -185,23 +193,23 @@ interface LeaseRow extends ItemRow {
   readonly is_held: boolean
 }
 
-/** Runs `change` under the lock of the thread if the token is that of the current lease. */
+/** Runs `change` under the lock of the thread if the token is that of the current lease. Its statements go with the commit. */
 async function withLease(
   db: Database,
   { agentIds, itemId, leaseToken }: LeaseReference,
-  change: (tx: Transaction, item: InboxItem) => Promise<unknown>,
+  change: (tx: Transaction, item: InboxItem) => readonly Promise<unknown>[],
 ): Promise<LeaseOutcome> {
   return db.begin(async (tx) => {
     const [known] = await tx<{ agent_id: string; thread_id: string }[]>`
       select agent_id, thread_id from inbox_item where item_id = ${itemId} and agent_id = any(${[...agentIds]})`
     if (!known) return 'missing'
-    await lockThread(tx, known.agent_id, known.thread_id)
+    deferToCommit(tx, lockThread(tx, known.agent_id, known.thread_id))
     const [row] = await tx<LeaseRow[]>`
       select item_id, agent_id, package_id, thread_id, sequence, content_type, received_at, attempts,
         state = 'waiting' and lease_hash = ${hashOf(leaseToken)} and available_at > clock_timestamp() as is_held
       from inbox_item where item_id = ${itemId} for update`
     if (!row?.is_held) return 'stale'
-    await change(tx, toItem(row))
+    deferToCommit(tx, ...change(tx, toItem(row)))
     return 'settled'
   })
 }
@@ -214,45 +222,47 @@ export interface LeaseReference {
 }
 
 export function finishItem(db: Database, lease: LeaseReference): Promise<LeaseOutcome> {
-  return withLease(db, lease, async (tx, { itemId, agentId, threadId }) => {
-    await tx`
+  return withLease(db, lease, (tx, { itemId, agentId, threadId }) => [
+    tx`
       update inbox_item set state = 'done', finished_at = clock_timestamp(), lease_hash = null, available_at = null,
         failure_wrapped = null
-      where item_id = ${itemId}`
-    await offerNext(tx, agentId, threadId)
-  })
+      where item_id = ${itemId}`,
+    offerNext(tx, agentId, threadId),
+  ])
 }
 
 /** Returns after a pause that doubles each time, or is set aside after the last attempt. */
 export function failItem(db: Database, lease: LeaseReference, reason: Failure): Promise<LeaseOutcome> {
   const failure = typeof reason === 'string' ? reason : null
   const wrapped = typeof reason === 'string' ? null : reason.wrapped
-  return withLease(db, lease, async (tx, { itemId, agentId, threadId, attempts }) => {
-    if (attempts < MAXIMUM_ATTEMPTS) {
-      await tx`
-        update inbox_item set lease_hash = null, failure = ${failure}, failure_wrapped = ${wrapped},
-          available_at = clock_timestamp() + make_interval(secs => ${backoffSeconds(attempts)})
-        where item_id = ${itemId}`
-      // Requests that wait learn when the item returns.
-      await announce(tx, agentId)
-      return
-    }
-    await tx`
-      update inbox_item set state = 'set_aside', lease_hash = null, available_at = null, failure = ${failure},
-        failure_wrapped = ${wrapped}
-      where item_id = ${itemId}`
-    await offerNext(tx, agentId, threadId)
-  })
+  return withLease(db, lease, (tx, { itemId, agentId, threadId, attempts }) =>
+    attempts < MAXIMUM_ATTEMPTS
+      ? [
+          tx`
+            update inbox_item set lease_hash = null, failure = ${failure}, failure_wrapped = ${wrapped},
+              available_at = clock_timestamp() + make_interval(secs => ${backoffSeconds(attempts)})
+            where item_id = ${itemId}`,
+          // Requests that wait learn when the item returns.
+          announce(tx, agentId),
+        ]
+      : [
+          tx`
+            update inbox_item set state = 'set_aside', lease_hash = null, available_at = null, failure = ${failure},
+              failure_wrapped = ${wrapped}
+            where item_id = ${itemId}`,
+          offerNext(tx, agentId, threadId),
+        ],
+  )
 }
 
 /** Returns an item that its consumer never got, without counting the attempt. */
 export function releaseItem(db: Database, lease: LeaseReference): Promise<LeaseOutcome> {
-  return withLease(db, lease, async (tx, { itemId, agentId }) => {
-    await tx`
+  return withLease(db, lease, (tx, { itemId, agentId }) => [
+    tx`
       update inbox_item set lease_hash = null, attempts = attempts - 1, available_at = clock_timestamp()
-      where item_id = ${itemId}`
-    await announce(tx, agentId)
-  })
+      where item_id = ${itemId}`,
+    announce(tx, agentId),
+  ])
 }
 
 const backoffSeconds = (attempts: number) =>
@@ -265,14 +275,15 @@ export async function extendLease(
   visibilitySeconds: number,
 ): Promise<{ readonly outcome: LeaseOutcome; readonly leaseEndsAt?: string }> {
   let leaseEndsAt: string | undefined
-  const outcome = await withLease(db, lease, async (tx, { itemId }) => {
+  const extend = async (tx: Transaction, itemId: string) => {
     const [row] = await tx<{ available_at: string }[]>`
       update inbox_item set available_at = least(
         clock_timestamp() + make_interval(secs => ${visibilitySeconds}),
         leased_at + make_interval(secs => ${MAXIMUM_LEASE_SECONDS}))
       where item_id = ${itemId} returning available_at`
     leaseEndsAt = row?.available_at
-  })
+  }
+  const outcome = await withLease(db, lease, (tx, { itemId }) => [extend(tx, itemId)])
   return { outcome, ...(leaseEndsAt !== undefined && { leaseEndsAt }) }
 }
 
@@ -347,31 +358,10 @@ export function deleteFinishedItems(db: Queries, signal?: AbortSignal): Promise<
 
 const hashOf = (token: string) => createHash('sha256').update(token).digest()
 
-interface WrappedFailureRow {
-  readonly item_id: string
-  readonly failure_wrapped: Uint8Array
-}
-
 /** Reasons of systems under the master key. */
-export const wrappedFailures: WrappedRows = {
+export const wrappedFailures = wrappedColumn('inbox_item', {
   what: 'reasons of failed items',
-  left: async (db, marks) =>
-    toLeft(
-      await db<CountRow[]>`
-        select count(*)::integer as count, min(encode(substring(failure_wrapped from 2 for 8), 'hex')) as key_id from inbox_item
-        where failure_wrapped is not null and encode(substring(failure_wrapped from 1 for 9), 'hex') <> all(${hexOf(marks)}::text[])`,
-    ),
-  async rewrap(tx, box, page) {
-    const rows = await tx<WrappedFailureRow[]>`
-      select item_id, failure_wrapped from inbox_item
-      where failure_wrapped is not null and item_id > ${page.after[0]}
-        and encode(substring(failure_wrapped from 1 for 9), 'hex') <> all(${hexOf([box.currentMark()])}::text[])
-      order by item_id limit ${page.limit} for update`
-    for (const { item_id, failure_wrapped } of rows)
-      await tx`
-        update inbox_item set failure_wrapped = ${box.rewrap(failureContext(item_id), failure_wrapped)}
-        where item_id = ${item_id}`
-    const last = rows.at(-1)
-    return { rewrapped: rows.length, last: last && [last.item_id, ''] }
-  },
-}
+  column: 'failure_wrapped',
+  key: ['item_id'],
+  contextOf: ({ item_id }) => failureContext(item_id),
+})

@@ -1,6 +1,5 @@
 import type { Database } from '@agent-exchange/database'
-import { addInboxItem } from './add-item.ts'
-import type { NewItem } from './inbox-items.ts'
+import { insertItem, type NewItem } from './inbox-items.ts'
 
 let sequence = 0
 
@@ -16,7 +15,7 @@ export async function addItem(db: Database, given: Partial<NewItem> = {}): Promi
     receivedAt: '2026-01-01T00:00:00.000Z',
     ...given,
   }
-  await db.begin((tx) => addInboxItem(tx, item))
+  await db.begin(async (tx) => insertItem(tx, item))
   return item
 }
 

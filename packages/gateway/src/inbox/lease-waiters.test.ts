@@ -25,6 +25,15 @@ test('a request that waits gets an item as soon as it is committed', async () =>
   )
 })
 
+test('each of several requests that wait gets one of as many items, and none gets two', async () => {
+  const requests = Array.from({ length: 3 }, () => waiters.take({ ...request, max: 1 }, { seconds: 30 }))
+  const added = new Set<string>()
+  for (let count = 0; count < 3; count++) added.add((await addItem(db)).packageId)
+  const taken = (await Promise.all(requests)).map((items) => items?.map(({ packageId }) => packageId))
+  assert.ok(taken.every((packageIds) => packageIds?.length === 1))
+  assert.deepEqual(new Set(taken.flat()), added)
+})
+
 test('a request that waits gets the next item of a thread when the one before is done', async () => {
   await addItem(db, { threadId: 'thread' })
   const next = await addItem(db, { threadId: 'thread' })

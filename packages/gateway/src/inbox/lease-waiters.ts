@@ -23,7 +23,9 @@ export interface LeaseWaiters {
 
 interface Waiter {
   readonly agentIds: ReadonlySet<string>
-  readonly wake: () => void
+  /** It looks for items before it pauses again. */
+  isWoken: boolean
+  resume?: (() => void) | undefined
 }
 
 /** Longest pause of a waiter: the notification of another instance may be lost with its connection. */
@@ -33,46 +35,44 @@ const LONGEST_PAUSE_MS = 5_000
 export async function openLeaseWaiters(db: Database): Promise<LeaseWaiters> {
   const waiters = new Set<Waiter>()
   const stopped = new AbortController()
-  const wake = (agentId?: string) => {
-    for (const waiter of waiters) if (agentId === undefined || waiter.agentIds.has(agentId)) waiter.wake()
+  const wake = (waiter: Waiter) => {
+    waiter.isWoken = true
+    waiter.resume?.()
   }
-  await db.listen(INBOX_CHANNEL, wake, () => wake())
+  /** One waiter for each item: the others would find nothing. */
+  const wakeOne = (agentId: string) => {
+    for (const waiter of waiters) if (!waiter.isWoken && waiter.agentIds.has(agentId)) return wake(waiter)
+  }
+  await db.listen(INBOX_CHANNEL, wakeOne, () => waiters.forEach(wake))
 
   async function take(
     request: TakeRequest,
     { seconds, signal }: { seconds: number; signal?: AbortSignal },
   ): Promise<LeasedItem[] | undefined> {
-    const first = await takeItems(db, request)
-    if (first.length > 0 || seconds === 0) return first
-    if (waiters.size >= MAXIMUM_WAITING_REQUESTS) return undefined
+    if (seconds === 0) return takeItems(db, request)
+    if (waiters.size >= MAXIMUM_WAITING_REQUESTS) {
+      const available = await takeItems(db, request)
+      return available.length > 0 ? available : undefined
+    }
     const ended = AbortSignal.any([
       stopped.signal,
       AbortSignal.timeout(seconds * 1_000),
       ...(signal ? [signal] : []),
     ])
-    // A notification may arrive between the take and the pause.
-    let isWoken = true
-    let resume: (() => void) | undefined
-    const waiter: Waiter = {
-      agentIds: new Set(request.agentIds),
-      wake() {
-        isWoken = true
-        resume?.()
-      },
-    }
-    const onEnd = () => resume?.()
+    const waiter: Waiter = { agentIds: new Set(request.agentIds), isWoken: false }
+    const onEnd = () => waiter.resume?.()
     waiters.add(waiter)
     ended.addEventListener('abort', onEnd)
     try {
       while (!ended.aborted) {
-        isWoken = false
+        waiter.isWoken = false
         const taken = await takeItems(db, request)
         if (taken.length > 0) return taken
         const next = (await nextAvailableInMs(db, request.agentIds)) ?? LONGEST_PAUSE_MS
-        if (isWoken || ended.aborted) continue
+        if (waiter.isWoken || ended.aborted) continue
         await new Promise<void>((resolve) => {
           const timer = setTimeout(resolve, Math.min(Math.max(next, 1), LONGEST_PAUSE_MS))
-          resume = () => {
+          waiter.resume = () => {
             clearTimeout(timer)
             resolve()
           }
@@ -81,6 +81,8 @@ export async function openLeaseWaiters(db: Database): Promise<LeaseWaiters> {
       return []
     } finally {
       waiters.delete(waiter)
+      // What it was woken for is left for another one.
+      if (waiter.isWoken) request.agentIds.forEach(wakeOne)
       ended.removeEventListener('abort', onEnd)
     }
   }

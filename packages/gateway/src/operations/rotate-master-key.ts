@@ -6,7 +6,7 @@ import { wrappedEndpoints } from '../push/push-endpoints.ts'
 import { wrappedDrafts } from '../stores/draft-store.ts'
 import { wrappedKeys } from '../stores/key-store.ts'
 import { markOf, type SecretBox } from '../stores/secret-box.ts'
-import { FIRST, type RewrapStep, type WrappedRows } from '../stores/wrapped-rows.ts'
+import type { RewrapStep, WrappedRows } from '../stores/wrapped-rows.ts'
 
 /** Everything that the master key wraps. */
 const ALL: readonly WrappedRows[] = [
@@ -55,14 +55,13 @@ export async function rotateMasterKey(
   for (const { what, left, rewrap } of ALL) {
     const { count } = await left(db, [box.currentMark()])
     let rewrapped = 0
-    let last: RewrapStep['last'] = FIRST
-    while (last) {
-      const after: readonly [string, string] = last
+    let after: RewrapStep['last']
+    do {
       const step: RewrapStep = await db.begin((tx) => rewrap(tx, box, { after, limit: ROWS_A_STEP }))
       rewrapped += step.rewrapped
-      last = step.last
+      after = step.last
       if (step.rewrapped > 0) onProgress({ what, rewrapped, count: Math.max(count - rewrapped, 0) })
-    }
+    } while (after)
     total += rewrapped
   }
   return total

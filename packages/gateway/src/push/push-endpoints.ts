@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import type { Queries } from '@agent-exchange/database'
 import { MasterKeyError } from '@agent-exchange/server/master-key'
 import { isLoopback } from '@agent-exchange/server/settings'
-import { hexOf, toLeft, type CountRow, type WrappedRows } from '../stores/wrapped-rows.ts'
+import { wrappedColumn } from '../stores/wrapped-rows.ts'
 import { LONGEST_URL, MAXIMUM_ENDPOINTS } from './push-limits.ts'
 import { SECRET_PREFIX } from './standard-webhook.ts'
 
@@ -97,31 +97,10 @@ export async function removePushEndpoint(db: Queries, agentId: string): Promise<
   return count > 0
 }
 
-interface WrappedEndpointsRow {
-  readonly endpoint_id: string
-  readonly secret: Uint8Array
-}
-
 /** Secrets of push endpoints under the master key. */
-export const wrappedEndpoints: WrappedRows = {
+export const wrappedEndpoints = wrappedColumn('push_endpoint', {
   what: 'secrets of push endpoints',
-  left: async (db, marks) =>
-    toLeft(
-      await db<CountRow[]>`
-        select count(*)::integer as count, min(encode(substring(secret from 2 for 8), 'hex')) as key_id from push_endpoint
-        where secret is not null and encode(substring(secret from 1 for 9), 'hex') <> all(${hexOf(marks)}::text[])`,
-    ),
-  async rewrap(tx, box, page) {
-    const rows = await tx<WrappedEndpointsRow[]>`
-      select endpoint_id, secret from push_endpoint
-      where secret is not null and endpoint_id > ${page.after[0]}
-        and encode(substring(secret from 1 for 9), 'hex') <> all(${hexOf([box.currentMark()])}::text[])
-      order by endpoint_id limit ${page.limit} for update`
-    for (const row of rows)
-      await tx`
-        update push_endpoint set secret = ${box.rewrap(contextOf(row.endpoint_id), row.secret)}
-        where endpoint_id = ${row.endpoint_id}`
-    const last = rows.at(-1)
-    return { rewrapped: rows.length, last: last && [last.endpoint_id, ''] }
-  },
-}
+  column: 'secret',
+  key: ['endpoint_id'],
+  contextOf: ({ endpoint_id }) => contextOf(endpoint_id),
+})

@@ -1,4 +1,4 @@
-import type { Database, Queries, Transaction } from '@agent-exchange/database'
+import { deferToCommit, type Database, type Queries, type Transaction } from '@agent-exchange/database'
 import { ExchangeError } from '@agent-exchange/sdk'
 import {
   draftRecord,
@@ -14,8 +14,9 @@ import {
   type SentDraftRecord,
 } from '@agent-exchange/sdk/internal'
 import { lockPart } from './agent-lock.ts'
+import { deleteInSteps } from './delete-in-steps.ts'
 import type { SecretBox } from './secret-box.ts'
-import { hexOf, toLeft, type CountRow, type WrappedRows } from './wrapped-rows.ts'
+import { wrappedColumn } from './wrapped-rows.ts'
 
 interface DraftRow {
   readonly draft_id: string
@@ -43,8 +44,8 @@ export function openPostgresDraftStore(
     box.seal(contextOf(agentId, draftId), Buffer.from(JSON.stringify(record)))
 
   const locked = <T>(work: (tx: Transaction) => Promise<T>) =>
-    db.begin(async (tx) => {
-      await lockPart(tx, 'drafts', agentId)
+    db.begin((tx) => {
+      deferToCommit(tx, lockPart(tx, 'drafts', agentId))
       return work(tx)
     })
 
@@ -83,19 +84,20 @@ export function openPostgresDraftStore(
     read: (draftId) => read(db, draftId),
     add: (draft) =>
       locked(async (tx) => {
-        if (await findRow(tx, draft.draft_id)) {
+        const [row, open] = await Promise.all([findRow(tx, draft.draft_id), countOpen(tx, agentId)])
+        if (row) {
           const known = await read(tx, draft.draft_id)
           await onAdded?.(tx, draft.draft_id)
           return known
         }
-        const open = await countOpen(tx, agentId)
         if (open >= MAXIMUM_OPEN_DRAFTS)
           throw new ExchangeError('draft_limit', { details: { open, maximum: MAXIMUM_OPEN_DRAFTS } })
         const record = newDraftRecord(draft)
         const { wrappedKey, sealed } = seal(draft.draft_id, record)
-        await tx`
+        const inserted = tx`
           insert into agent_draft (agent_id, draft_id, created_at, wrapped_key, sealed)
           values (${agentId}, ${draft.draft_id}, ${draft.created_at}, ${wrappedKey}, ${sealed})`
+        deferToCommit(tx, inserted)
         await onAdded?.(tx, draft.draft_id)
         return record
       }),
@@ -117,16 +119,12 @@ export function openPostgresDraftStore(
         const record = row && opened(row)
         if (!record || 'sent_at' in record) return
         const { content, ...kept } = record
-        await onSent?.(tx, content)
         // A new data key: the one that encrypted the content is gone with it.
         const { wrappedKey, sealed } = seal(draftId, { ...kept, ...sent })
-        await tx`
+        const closed = tx`
           update agent_draft set sent_at = ${sent.sent_at}, wrapped_key = ${wrappedKey}, sealed = ${sealed}
           where agent_id = ${agentId} and draft_id = ${draftId}`
-        await tx`
-          delete from agent_draft where agent_id = ${agentId} and draft_id in (
-            select draft_id from agent_draft where agent_id = ${agentId} and sent_at is not null
-            order by sent_at desc offset ${MAXIMUM_SENT_DRAFTS})`
+        deferToCommit(tx, closed, ...(onSent ? [onSent(tx, content)] : []))
       }),
     remove: (draftId) =>
       locked(async (tx) => {
@@ -185,35 +183,32 @@ export async function deleteDrafts(
     where agent_id = ${agentId} and draft_id = any(${[...draftIds]}) and sent_at is null`
 }
 
-interface WrappedDraftsRow {
-  readonly agent_id: string
-  readonly draft_id: string
-  readonly wrapped_key: Uint8Array
+/** Rows that one statement deletes. */
+const DELETED_A_STEP = 1_000
+
+/** Of the drafts that an agent has sent, the newest are kept. */
+export function deleteOldSentDrafts(
+  db: Database,
+  signal?: AbortSignal,
+  kept = MAXIMUM_SENT_DRAFTS,
+): Promise<number> {
+  const step = (rows: number) => db`
+    delete from agent_draft where (agent_id, draft_id) in (
+      select agent_id, draft_id from gateway_agent cross join lateral (
+        select draft_id from agent_draft
+        where agent_draft.agent_id = gateway_agent.agent_id and sent_at is not null
+        order by sent_at desc offset ${kept}) as old
+      limit ${rows})`
+  return deleteInSteps(DELETED_A_STEP, step, signal)
 }
 
 /** Drafts under the master key. */
-export const wrappedDrafts: WrappedRows = {
+export const wrappedDrafts = wrappedColumn('agent_draft', {
   what: 'drafts',
-  left: async (db, marks) =>
-    toLeft(
-      await db<CountRow[]>`
-        select count(*)::integer as count, min(encode(substring(wrapped_key from 2 for 8), 'hex')) as key_id from agent_draft
-        where wrapped_key is not null and encode(substring(wrapped_key from 1 for 9), 'hex') <> all(${hexOf(marks)}::text[])`,
-    ),
-  async rewrap(tx, box, page) {
-    const rows = await tx<WrappedDraftsRow[]>`
-      select agent_id, draft_id, wrapped_key from agent_draft
-      where wrapped_key is not null and (agent_id, draft_id) > (${page.after[0]}, ${page.after[1]})
-        and encode(substring(wrapped_key from 1 for 9), 'hex') <> all(${hexOf([box.currentMark()])}::text[])
-      order by agent_id, draft_id limit ${page.limit} for update`
-    for (const row of rows)
-      await tx`
-        update agent_draft set wrapped_key = ${box.rewrap(contextOf(row.agent_id, row.draft_id), row.wrapped_key)}
-        where agent_id = ${row.agent_id} and draft_id = ${row.draft_id}`
-    const last = rows.at(-1)
-    return { rewrapped: rows.length, last: last && [last.agent_id, last.draft_id] }
-  },
-}
+  column: 'wrapped_key',
+  key: ['agent_id', 'draft_id'],
+  contextOf: ({ agent_id, draft_id }) => contextOf(agent_id, draft_id),
+})
 
 /** Changes whenever an open draft of the agent is added, decided about or closed. Nothing is decrypted. */
 export async function draftsVersion(db: Queries, agentId: string): Promise<string> {

@@ -1,4 +1,4 @@
-import type { Queries, Transaction } from '@agent-exchange/database'
+import { fragment, type Queries, type Transaction } from '@agent-exchange/database'
 import type { Gap, InboxEvent, IncomingEvent, EventSource, StoreOutcome } from '@agent-exchange/sdk'
 import type { InboxContents } from '@agent-exchange/sdk/internal/node'
 import { missingRanges, withoutSequence } from '@agent-exchange/sdk/internal'
@@ -58,35 +58,72 @@ const toGap = (row: GapRow): Gap => ({
   noticedAt: row.noticed_at,
 })
 
+/** What is stored about an event that arrives. */
+interface Known {
+  readonly events: readonly EventRow[]
+  readonly gap: Gap | undefined
+}
+
+interface Arrival {
+  readonly source: EventSource
+  readonly storedAt: string
+  readonly stream: StreamRow
+}
+
+/** For an event that its key finds. No index is used for it: that of the states would read all events in this one. */
+const isIn = (state: InboxEvent['state']) => fragment`state is not distinct from ${state}`
+
 /** The changes of one agent's events, under the lock of its stream row. Owner of agent_event and agent_gap. */
 export function eventRows(tx: Transaction, agentId: string) {
-  async function gapAt(sequence: number): Promise<Gap | undefined> {
-    const [row] = await tx<GapRow[]>`
-      select first_sequence, last_sequence, reason, noticed_at from agent_gap
-      where agent_id = ${agentId} and first_sequence <= ${sequence} and last_sequence >= ${sequence}`
-    return row && toGap(row)
-  }
-
   const addGap = (gap: Gap) => tx`
     insert into agent_gap (agent_id, first_sequence, last_sequence, reason, noticed_at)
     values (${agentId}, ${gap.firstSequence}, ${gap.lastSequence}, ${gap.reason}, ${gap.noticedAt})`
 
   return {
+    /** What is known of an event: those with its id or sequence, and the gap that it closes. */
+    async find({ eventId, sequence }: IncomingEvent): Promise<Known> {
+      const [events, gaps] = await Promise.all([
+        tx<EventRow[]>`
+          select event_id, body from agent_event where agent_id = ${agentId} and event_id = ${eventId}
+          union all
+          select event_id, body from agent_event where agent_id = ${agentId} and sequence = ${sequence}`,
+        tx<GapRow[]>`
+          select first_sequence, last_sequence, reason, noticed_at from agent_gap
+          where agent_id = ${agentId} and first_sequence <= ${sequence} and last_sequence >= ${sequence}`,
+      ])
+      return { events, gap: gaps.map(toGap)[0] }
+    },
+
+    /**
+     * Inserts an event of which nothing is known, as nearly every one: the stream has a row, no event has its id or
+     * sequence, it closes no gap, and it is later than what was removed.
+     */
+    async insertUnknown(
+      event: IncomingEvent,
+      { source, storedAt }: Pick<Arrival, 'source' | 'storedAt'>,
+    ): Promise<boolean> {
+      const { eventId, sequence, notificationId, body } = event
+      const { count } = await tx`
+        insert into agent_event (agent_id, event_id, sequence, notification_id, body, source, stored_at)
+        select ${agentId}, ${eventId}, ${sequence}, ${notificationId}, ${body}, ${source}, ${storedAt}
+        from agent_stream where agent_id = ${agentId} and ${sequence} > pruned_through
+          and not exists (
+            select from agent_gap where agent_id = ${agentId} and first_sequence <= ${sequence}
+              and last_sequence >= ${sequence})
+        on conflict do nothing`
+      return count > 0
+    },
+
     async insert(
       event: IncomingEvent,
-      source: EventSource,
-      storedAt: string,
-      prunedThrough: number,
+      { events, gap }: Known,
+      { source, storedAt, stream }: Arrival,
     ): Promise<StoreOutcome> {
       const { eventId, sequence, notificationId, body } = event
-      const known = await tx<EventRow[]>`
-        select event_id, body from agent_event
-        where agent_id = ${agentId} and (event_id = ${eventId} or sequence = ${sequence})`
-      const same = known.find((row) => row.event_id === eventId) ?? known[0]
+      const same = events.find((row) => row.event_id === eventId) ?? events[0]
       if (same) return same.event_id === eventId && same.body === body ? 'duplicate' : 'conflict'
-      const gap = await gapAt(sequence)
       // Below the highest removed sequence, not stored and no gap: processed and pruned.
-      if (!gap && sequence <= prunedThrough) return 'duplicate'
+      if (!gap && sequence <= stream.pruned_through) return 'duplicate'
       if (gap) {
         await tx`delete from agent_gap where agent_id = ${agentId} and first_sequence = ${gap.firstSequence}`
         for (const part of withoutSequence(gap, sequence)) await addGap(part)
@@ -108,22 +145,23 @@ export function eventRows(tx: Transaction, agentId: string) {
       return gaps
     },
 
-    /** The last number from `mark` on without a hole: every one is stored or known to be missing. */
-    async contiguousFrom(mark: number): Promise<number> {
-      const [row] = await tx<{ mark: number }[]>`
-        with recursive reached(mark) as (
-          select ${mark}::bigint
+    /** The last number without a hole, for an update of the stream: every one is stored or known to be missing. */
+    contiguous: fragment`(
+      with recursive reached(mark) as (
+        select agent_stream.contiguous
+        union all
+        select next.mark from reached, lateral (
+          select last_sequence as mark from agent_gap
+            where agent_id = ${agentId} and first_sequence <= reached.mark + 1
+              and last_sequence >= reached.mark + 1
           union all
-          select next.mark from reached, lateral (
-            select last_sequence as mark from agent_gap
-              where agent_id = ${agentId} and first_sequence <= reached.mark + 1
-                and last_sequence >= reached.mark + 1
-            union all
-            select sequence from agent_event where agent_id = ${agentId} and sequence = reached.mark + 1
-            limit 1) as next)
-        select max(mark) as mark from reached`
-      return row?.mark ?? mark
-    },
+          select sequence from agent_event where agent_id = ${agentId} and sequence = reached.mark + 1
+          limit 1) as next)
+      select max(mark) from reached)`,
+
+    /** Null if none of them is stored. */
+    highestOf: (eventIds: readonly string[]) => fragment`(
+      select max(sequence) from agent_event where agent_id = ${agentId} and event_id = any(${eventIds}::text[]))`,
 
     async setMark(eventIds: readonly string[], mark: number): Promise<void> {
       await tx`
@@ -131,11 +169,18 @@ export function eventRows(tx: Transaction, agentId: string) {
         where agent_id = ${agentId} and event_id = any(${eventIds}::text[])`
     },
 
-    async countAttempt(eventId: string, by: 1 | -1): Promise<number> {
-      const [row] = await tx<{ attempts: number }[]>`
+    async countAttempt(eventId: string, by: 1 | -1): Promise<void> {
+      await tx`
         update agent_event set attempts = greatest(attempts + ${by}::integer, 0)
-        where agent_id = ${agentId} and event_id = ${eventId} returning attempts`
-      return row?.attempts ?? 1
+        where agent_id = ${agentId} and event_id = ${eventId}`
+    },
+
+    /** How often the handler was called; undefined if the event is not pending. */
+    async attemptsOf(eventId: string): Promise<number | undefined> {
+      const [row] = await tx<EventRow[]>`
+        select attempts from agent_event
+        where agent_id = ${agentId} and event_id = ${eventId} and ${isIn('pending')}`
+      return row?.attempts
     },
 
     /** False if the event is not in the state from which it changes. */
@@ -147,7 +192,7 @@ export function eventRows(tx: Transaction, agentId: string) {
       const { count } = await tx`
         update agent_event set state = ${to}, finished_at = ${end.at}, reason = ${end.reason},
           attempts = case when ${to} = 'pending' then 0 else attempts end
-        where agent_id = ${agentId} and event_id = ${eventId} and state = ${from}`
+        where agent_id = ${agentId} and event_id = ${eventId} and ${isIn(from)}`
       return count > 0
     },
 

@@ -1,4 +1,5 @@
 import {
+  deferToCommit,
   fragment,
   isUnavailable,
   loggableError,
@@ -43,12 +44,29 @@ export function openPostgresInbox(
   { isAlone = () => false }: InboxOptions = {},
 ): Inbox<Transaction> {
   type Rows = ReturnType<typeof eventRows>
+  /** What `read` asks for is sent together with the lock, and so read under it. */
+  const readAndChange = <Found, T>(
+    read: (tx: Transaction, rows: Rows) => Promise<Found>,
+    work: (tx: Transaction, rows: Rows, locked: { stream: StreamRow; found: Found }) => Promise<T>,
+  ) =>
+    orUnavailable(
+      db.begin(async (tx) => {
+        const rows = eventRows(tx, agentId)
+        const [stream, found] = await Promise.all([lockStream(tx, agentId), read(tx, rows)])
+        return work(tx, rows, { stream, found })
+      }),
+    )
   const change = <T>(work: (tx: Transaction, rows: Rows, stream: StreamRow) => Promise<T>) =>
-    orUnavailable(db.begin(async (tx) => work(tx, eventRows(tx, agentId), await lockStream(tx, agentId))))
+    readAndChange(
+      async () => undefined,
+      (tx, rows, { stream }) => work(tx, rows, stream),
+    )
 
   const clearLease = (tx: Transaction, eventId: string) => tx`
     update agent_stream set lease_event_id = null, lease_holder = null, lease_until = null
     where agent_id = ${agentId} and lease_event_id = ${eventId}`
+
+  const announce = (tx: Transaction) => tx`select pg_notify(${EVENT_CHANNEL}, ${agentId})`
 
   const read = () => orUnavailable(readStream(db, agentId))
 
@@ -60,20 +78,32 @@ export function openPostgresInbox(
         await tx`update agent_stream set stream = ${name} where agent_id = ${agentId}`
       }),
 
-    store: (event, source, storedAt) =>
-      change(async (tx, rows, stream) => {
-        const outcome = await rows.insert(event, source, storedAt, stream.pruned_through)
-        if (outcome !== 'new') return outcome
-        await advance(tx, agentId, rows, stream, event.sequence)
-        await tx`select pg_notify(${EVENT_CHANNEL}, ${agentId})`
+    async store(event, source, storedAt) {
+      // One round trip for nearly every event. For the others these statements change nothing.
+      const { isNew } = await orUnavailable(
+        db.begin(async (tx) => {
+          const rows = eventRows(tx, agentId)
+          const locked = lockRow(tx, agentId)
+          const inserted = rows.insertUnknown(event, { source, storedAt })
+          deferToCommit(tx, locked, inserted, advance(tx, agentId, rows, [event.eventId]), announce(tx))
+          return { isNew: inserted }
+        }),
+      )
+      if (await isNew) return 'new'
+      return change(async (tx, rows, stream) => {
+        const outcome = await rows.insert(event, await rows.find(event), { source, storedAt, stream })
+        if (outcome === 'new') deferToCommit(tx, advance(tx, agentId, rows, [event.eventId]), announce(tx))
         return outcome
-      }),
+      })
+    },
 
     storePage: ({ events, nextCursor, storedAt, gapReason }) =>
       change(async (tx, rows, stream) => {
         const outcomes: StoreOutcome[] = []
         for (const event of events)
-          outcomes.push(await rows.insert(event, 'poll', storedAt, stream.pruned_through))
+          outcomes.push(
+            await rows.insert(event, await rows.find(event), { source: 'poll', storedAt, stream }),
+          )
         const { polled_through: polled } = stream
         const last = events.at(-1)?.sequence ?? polled
         const gaps = await rows.noteGaps(polled + 1, last, { reason: gapReason, noticedAt: storedAt })
@@ -81,13 +111,9 @@ export function openPostgresInbox(
           await tx`
             update agent_stream set polled_through = ${last}, cursor = ${nextCursor}
             where agent_id = ${agentId}`
-        const added = events.filter((_, index) => outcomes[index] === 'new')
-        const highest = Math.max(0, ...added.map(({ sequence }) => sequence))
-        const mark = await advance(tx, agentId, rows, stream, highest)
-        await rows.setMark(
-          added.map(({ eventId }) => eventId),
-          mark,
-        )
+        const added = events.filter((_, index) => outcomes[index] === 'new').map(({ eventId }) => eventId)
+        const mark = await advance(tx, agentId, rows, added)
+        await rows.setMark(added, mark)
         const conflicts = events.filter((_, index) => outcomes[index] === 'conflict')
         return { stored: added.length, gaps, conflicts }
       }),
@@ -129,50 +155,59 @@ export function openPostgresInbox(
     },
 
     beginAttempt: (eventId, { holder, now, until }) =>
-      change(async (tx, rows, stream) => {
-        const pending = await tx`
-          select 1 as one from agent_event
-          where agent_id = ${agentId} and event_id = ${eventId} and state = 'pending'`
-        if (pending.length === 0) return undefined
-        const { lease_holder: heldBy, lease_until: ends } = stream
-        const isForeign = heldBy !== null && heldBy !== holder && ends !== null && now < ends
-        if (isForeign && !isAlone()) return { heldBy: 'another instance' }
-        await tx`
-          update agent_stream set lease_event_id = ${eventId}, lease_holder = ${holder}, lease_until = ${until}
-          where agent_id = ${agentId}`
-        return { attempt: await rows.countAttempt(eventId, 1) }
-      }),
-
-    cancelAttempt: (eventId) => change(async (_, rows) => void (await rows.countAttempt(eventId, -1))),
-
-    endLease: (holder) =>
-      change(
-        async (tx) =>
-          void (await tx`
-            update agent_stream set lease_event_id = null, lease_holder = null, lease_until = null
-            where agent_id = ${agentId} and lease_holder = ${holder}`),
+      readAndChange(
+        (_, rows) => rows.attemptsOf(eventId),
+        async (tx, rows, { stream, found: attempts }) => {
+          if (attempts === undefined) return undefined
+          const { lease_holder: heldBy, lease_until: ends } = stream
+          const isForeign = heldBy !== null && heldBy !== holder && ends !== null && now < ends
+          if (isForeign && !isAlone()) return { heldBy: 'another instance' }
+          deferToCommit(
+            tx,
+            tx`
+              update agent_stream set lease_event_id = ${eventId}, lease_holder = ${holder}, lease_until = ${until}
+              where agent_id = ${agentId}`,
+            rows.countAttempt(eventId, 1),
+          )
+          return { attempt: attempts + 1 }
+        },
       ),
+
+    cancelAttempt: (eventId) => change((_, rows) => rows.countAttempt(eventId, -1)),
+
+    async endLease(holder) {
+      await orUnavailable(
+        db`
+          update agent_stream set lease_event_id = null, lease_holder = null, lease_until = null
+          where agent_id = ${agentId} and lease_holder = ${holder}`,
+      )
+    },
 
     async finish(eventId, finishedAt, effect, subject) {
       // An exception of the effect is a failure of the handler, and is rethrown unchanged.
       let failure: { readonly error: unknown } | undefined
       try {
-        return await change(async (tx, rows) => {
-          if (!(await rows.move(eventId, ['pending', 'processed'], { at: finishedAt, reason: null })))
-            return false
-          await clearLease(tx, eventId)
-          if (subject !== undefined)
-            await tx`
-              insert into agent_finished_subject (agent_id, subject) values (${agentId}, ${subject})
-              on conflict do nothing`
-          try {
-            await effect?.(tx)
-          } catch (error) {
-            if (!isUnavailable(error)) failure = { error }
-            throw error
-          }
-          return true
-        })
+        return await readAndChange(
+          (_, rows) => rows.move(eventId, ['pending', 'processed'], { at: finishedAt, reason: null }),
+          async (tx, _, { found: isMoved }) => {
+            if (!isMoved) return false
+            deferToCommit(tx, clearLease(tx, eventId))
+            if (subject !== undefined)
+              deferToCommit(
+                tx,
+                tx`
+                  insert into agent_finished_subject (agent_id, subject) values (${agentId}, ${subject})
+                  on conflict do nothing`,
+              )
+            try {
+              await effect?.(tx)
+            } catch (error) {
+              if (!isUnavailable(error)) failure = { error }
+              throw error
+            }
+            return true
+          },
+        )
       } catch (error) {
         throw failure ? failure.error : error
       }
@@ -193,7 +228,7 @@ export function openPostgresInbox(
     retry: (eventId) =>
       change(async (tx, rows) => {
         const isMoved = await rows.move(eventId, ['set_aside', 'pending'], { at: null, reason: null })
-        if (isMoved) await tx`select pg_notify(${EVENT_CHANNEL}, ${agentId})`
+        if (isMoved) await announce(tx)
         return isMoved
       }),
 
@@ -275,26 +310,30 @@ async function readStream(db: Database, agentId: string): Promise<StreamRow | un
   return row
 }
 
+const lockRow = (tx: Transaction, agentId: string) =>
+  tx<StreamRow[]>`select * from agent_stream where agent_id = ${agentId} for update`
+
 async function lockStream(tx: Transaction, agentId: string): Promise<StreamRow> {
-  await tx`insert into agent_stream (agent_id) values (${agentId}) on conflict do nothing`
-  const [row] = await tx<StreamRow[]>`select * from agent_stream where agent_id = ${agentId} for update`
+  let [row] = await lockRow(tx, agentId)
+  if (!row) {
+    await tx`insert into agent_stream (agent_id) values (${agentId}) on conflict do nothing`
+    ;[row] = await lockRow(tx, agentId)
+  }
   if (!row) throw new Error('the stream of an agent has no row')
   return row
 }
 
-/** Moves the mark over what is stored or gone, and returns it. */
+/** Moves the marks of the stream over these events and what is stored or gone, and returns the last one without a hole. */
 async function advance(
   tx: Transaction,
   agentId: string,
   rows: ReturnType<typeof eventRows>,
-  stream: StreamRow,
-  highest: number,
+  eventIds: readonly string[],
 ): Promise<number> {
-  const mark = await rows.contiguousFrom(stream.contiguous)
-  await tx`
-    update agent_stream set contiguous = ${mark}, highest = greatest(highest, ${highest}::bigint)
-    where agent_id = ${agentId}`
-  return mark
+  const [row] = await tx<{ mark: number }[]>`
+    update agent_stream set contiguous = ${rows.contiguous}, highest = greatest(highest, ${rows.highestOf(eventIds)})
+    where agent_id = ${agentId} returning contiguous as mark`
+  return row?.mark ?? 0
 }
 
 async function orUnavailable<T>(work: Promise<T>): Promise<T> {

@@ -26,7 +26,7 @@ import {
 } from '@agent-exchange/sdk/internal'
 import { lockPart } from './agent-lock.ts'
 import type { SecretBox } from './secret-box.ts'
-import { hexOf, toLeft, type CountRow, type WrappedRows } from './wrapped-rows.ts'
+import { wrappedColumn } from './wrapped-rows.ts'
 
 interface KeyRow {
   readonly description: string
@@ -220,33 +220,11 @@ async function updateKey(tx: Transaction, agentId: string, key: OwnKey): Promise
     where agent_id = ${agentId} and key_id = ${key.keyId}`
 }
 
-interface WrappedKeysRow {
-  readonly agent_id: string
-  readonly key_id: string
-  readonly description: string
-  readonly private_key_encrypted: Uint8Array
-}
-
 /** Private keys under the master key. */
-export const wrappedKeys: WrappedRows = {
+export const wrappedKeys = wrappedColumn('agent_key', {
   what: 'private keys',
-  left: async (db, marks) =>
-    toLeft(
-      await db<CountRow[]>`
-        select count(*)::integer as count, min(encode(substring(private_key_encrypted from 2 for 8), 'hex')) as key_id from agent_key
-        where private_key_encrypted is not null and encode(substring(private_key_encrypted from 1 for 9), 'hex') <> all(${hexOf(marks)}::text[])`,
-    ),
-  async rewrap(tx, box, page) {
-    const rows = await tx<WrappedKeysRow[]>`
-      select agent_id, key_id, private_key_encrypted, description from agent_key
-      where private_key_encrypted is not null and (agent_id, key_id) > (${page.after[0]}, ${page.after[1]})
-        and encode(substring(private_key_encrypted from 1 for 9), 'hex') <> all(${hexOf([box.currentMark()])}::text[])
-      order by agent_id, key_id limit ${page.limit} for update`
-    for (const row of rows)
-      await tx`
-        update agent_key set private_key_encrypted = ${box.rewrap(await keyContext(row.agent_id, describe(row).publicJwk), row.private_key_encrypted)}
-        where agent_id = ${row.agent_id} and key_id = ${row.key_id}`
-    const last = rows.at(-1)
-    return { rewrapped: rows.length, last: last && [last.agent_id, last.key_id] }
-  },
-}
+  column: 'private_key_encrypted',
+  key: ['agent_id', 'key_id'],
+  beside: ['description'],
+  contextOf: (row) => keyContext(row.agent_id, describe(row).publicJwk),
+})

@@ -1,4 +1,11 @@
-import { loggableError, type Database, type Queries, type Transaction } from '@agent-exchange/database'
+import {
+  deferToCommit,
+  isUnavailable,
+  loggableError,
+  type Database,
+  type Queries,
+  type Transaction,
+} from '@agent-exchange/database'
 import { ExchangeError, type Outbox, type OutboxEntry } from '@agent-exchange/sdk'
 
 interface EntryRow {
@@ -13,35 +20,49 @@ export function openPostgresOutbox(db: Database, agentId: string): Outbox {
       select entry, revision from agent_outbox where agent_id = ${agentId} and package_id = ${packageId}`
     return row && toEntry(row)
   }
+  /** The stored entry after a change. Both are sent with the commit. */
+  const changeEntry = async (packageId: string, change: (tx: Transaction) => Promise<unknown>) => {
+    const { stored } = await db.begin(async (tx) => {
+      const changed = change(tx)
+      const entry = read(tx, packageId)
+      deferToCommit(tx, changed, entry)
+      return { stored: entry }
+    })
+    return stored
+  }
   return {
-    add: (entry) =>
-      orUnavailable(
-        db.begin(async (tx) => {
-          const { packageId, state, createdAt, updatedAt } = entry
-          // The revision continues that of a refused entry, which is replaced; any other entry stays.
-          await tx`
-            insert into agent_outbox (agent_id, package_id, state, revision, created_at, updated_at, entry)
-            values (${agentId}, ${packageId}, ${state}, 1, ${createdAt}, ${updatedAt}, ${JSON.stringify(entry)})
-            on conflict (agent_id, package_id) do update set state = excluded.state,
-              revision = agent_outbox.revision + 1, created_at = excluded.created_at,
-              updated_at = excluded.updated_at, entry = excluded.entry
-            where agent_outbox.state = 'refused'`
-          return (await read(tx, packageId)) ?? entry
-        }),
-      ),
+    async add(entry) {
+      const { packageId, state, createdAt, updatedAt } = entry
+      const stored = await orUnavailable(
+        // The revision continues that of a refused entry, which is replaced; any other entry stays.
+        changeEntry(
+          packageId,
+          (tx) => tx`
+          insert into agent_outbox (agent_id, package_id, state, revision, created_at, updated_at, entry)
+          values (${agentId}, ${packageId}, ${state}, 1, ${createdAt}, ${updatedAt}, ${JSON.stringify(entry)})
+          on conflict (agent_id, package_id) do update set state = excluded.state,
+            revision = agent_outbox.revision + 1, created_at = excluded.created_at,
+            updated_at = excluded.updated_at, entry = excluded.entry
+          where agent_outbox.state = 'refused'`,
+        ),
+      )
+      return stored ?? entry
+    },
     read: (packageId) => orUnavailable(read(db, packageId)),
-    advance: (entry, change) =>
-      orUnavailable(
-        db.begin(async (tx) => {
-          const changed = { ...entry, ...change, revision: entry.revision + 1 }
-          const { state, revision, updatedAt, packageId } = changed
-          await tx`
-            update agent_outbox set state = ${state}, revision = ${revision}, updated_at = ${updatedAt},
-              entry = ${JSON.stringify(changed)}
-            where agent_id = ${agentId} and package_id = ${packageId} and revision = ${entry.revision}`
-          return (await read(tx, packageId)) ?? entry
-        }),
-      ),
+    async advance(entry, change) {
+      const changed = { ...entry, ...change, revision: entry.revision + 1 }
+      const { state, revision, updatedAt, packageId } = changed
+      const stored = await orUnavailable(
+        changeEntry(
+          packageId,
+          (tx) => tx`
+          update agent_outbox set state = ${state}, revision = ${revision}, updated_at = ${updatedAt},
+            entry = ${JSON.stringify(changed)}
+          where agent_id = ${agentId} and package_id = ${packageId} and revision = ${entry.revision}`,
+        ),
+      )
+      return stored ?? entry
+    },
     pending: (limit) =>
       orUnavailable(
         db<EntryRow[]>`
@@ -67,7 +88,10 @@ async function orUnavailable<T>(work: Promise<T>): Promise<T> {
     return await work
   } catch (error) {
     // Parameters of a failed statement are not part of the cause.
-    throw new ExchangeError('outbox_unavailable', { cause: loggableError(error) })
+    throw new ExchangeError('outbox_unavailable', {
+      cause: loggableError(error),
+      retryable: isUnavailable(error),
+    })
   }
 }
 

@@ -52,6 +52,7 @@ export function openPostgresPinStore(db: Database, agentId: string): PinStore {
         }
         throw new ExchangeError('pin_store_unreadable', {
           what: `The pins of ${peerId} are changed by other processes all the time.`,
+          retryable: true,
         })
       }),
   }

@@ -10,7 +10,7 @@ import { testPinStore } from '../../../sdk/src/peers/pin-store-contract.fixture.
 import { testInbox } from '../../../sdk/src/receive/inbox-contract.fixture.ts'
 import { retryEvents } from '../agents/agent-events.ts'
 import { openPostgresDeployment, openPostgresLogState, openPostgresMonitorState } from './agent-states.ts'
-import { openPostgresDraftStore } from './draft-store.ts'
+import { deleteOldSentDrafts, openPostgresDraftStore } from './draft-store.ts'
 import { EVENT_CHANNEL, openPostgresInbox } from './inbox.ts'
 import { openPostgresKeyStore } from './key-store.ts'
 import { gatewayDatabase, testBox } from './gateway-database.fixture.ts'
@@ -47,6 +47,24 @@ test('profile and state of the monitor are kept for each agent', async () => {
   assert.deepEqual(await openPostgresMonitorState(db, one).read(), { threads: ['thread_a'], found: [] })
   assert.equal(await openPostgresDeployment(db, other).read(), undefined)
   assert.equal(await openPostgresMonitorState(db, other).read(), undefined)
+})
+
+test('of the drafts that each agent has sent the newest are kept, and all that are open', async () => {
+  const [one, other] = [await database.newAgent(), await database.newAgent()]
+  const add = (agentId: string, draftId: string, sentAt: string | null) => db`
+    insert into agent_draft (agent_id, draft_id, created_at, sent_at, wrapped_key, sealed)
+    values (${agentId}, ${draftId}, '2026-03-01T00:00:00Z', ${sentAt}, '', '')`
+  for (const agentId of [one, other])
+    for (const [index, draftId] of ['draft_1', 'draft_2', 'draft_3'].entries())
+      await add(agentId, draftId, `2026-03-0${index + 1}T08:00:00Z`)
+  await add(one, 'draft_open', null)
+  await deleteOldSentDrafts(db, undefined, 2)
+  const rows = await db<{ draft: string }[]>`
+    select draft_id as draft from agent_draft where agent_id = any(${[one, other]}) order by agent_id, draft_id`
+  assert.deepEqual(
+    rows.map(({ draft }) => draft),
+    ['draft_2', 'draft_3', 'draft_open', 'draft_2', 'draft_3'],
+  )
 })
 
 test('two agents see nothing of each other, though their ids of packages, events and peers are equal', async () => {

@@ -10,7 +10,7 @@ import { guarded } from './reports.ts'
 /** Options of {@link createPackageReceiver} that a caller of `onPackage` may set. */
 export interface PackageReceiverOptions<Transaction = unknown> extends Omit<
   ReceiverOptions<Transaction>,
-  'handle' | 'subjectOf'
+  'handle' | 'subjectOf' | 'wants'
 > {
   readonly open?: Pick<OpenDependencies, 'maximumBytes' | 'onProgress'>
   readonly approve?: Approve
@@ -40,5 +40,6 @@ export function createPackageReceiver<Transaction>(
     ...options,
     handle: handlePackages(context, handling),
     subjectOf: packageOf,
+    wants: (event) => packageOf(event) !== undefined,
   })
 }

@@ -31,6 +31,9 @@ export type EventHandler<Transaction = unknown> = (
 /** What an event is about; undefined if it may repeat another event. */
 export type SubjectOf = (event: NotificationEnvelope) => string | undefined
 
+/** Whether the handler does anything about an event. Others are marked as processed without a call. */
+export type Wants = (event: NotificationEnvelope) => boolean
+
 /** Thrown by a handler: the event waits at the head of the queue and the call does not count as an attempt. */
 export class EventPostponed extends Error {
   constructor(cause: unknown) {
@@ -50,6 +53,7 @@ export interface ProcessingOptions<Transaction> {
   readonly handle: EventHandler<Transaction>
   /** Events with the same subject are handled once. */
   readonly subjectOf?: SubjectOf
+  readonly wants?: Wants
   readonly now: () => Date
   readonly limits: ReceiveLimits
   readonly waker: Waker
@@ -89,8 +93,10 @@ async function processOne<Transaction>(
 ): Promise<string | undefined> {
   const { inbox, limits, now } = options
   const { eventId } = event
-  const subject = options.subjectOf?.(envelopeOf(event))
-  if (subject !== undefined && (await inbox.hasFinished(subject))) {
+  const envelope = envelopeOf(event)
+  const isWanted = options.wants?.(envelope) ?? true
+  const subject = options.subjectOf?.(envelope)
+  if (!isWanted || (subject !== undefined && (await inbox.hasFinished(subject)))) {
     await inbox.finish(eventId, now().toISOString())
     return undefined
   }
@@ -99,44 +105,56 @@ async function processOne<Transaction>(
   const begun = await inbox.beginAttempt(eventId, { holder, now: at.toISOString(), until })
   if (!begun) return undefined
   if ('heldBy' in begun) return begun.heldBy
+  let isFinished = false
   try {
-    await makeAttempt(event, begun.attempt, subject, options)
+    isFinished = await makeAttempt(event, begun.attempt, subject, options)
   } finally {
-    await inbox.endLease(holder)
+    // The lease of a finished event ended with it.
+    if (!isFinished) await inbox.endLease(holder)
   }
   return undefined
 }
 
+/** True if the event is finished. */
 async function makeAttempt<Transaction>(
   event: InboxEvent,
   attempt: number,
   subject: string | undefined,
   options: ProcessingOptions<Transaction>,
-): Promise<void> {
-  const { inbox, limits, signal, now, onReport } = options
+): Promise<boolean> {
+  const { inbox, limits, now } = options
   const { eventId } = event
   // Calls are counted before they start: here every call crashed the process.
-  if (attempt > limits.handlerAttempts)
-    return setAside(eventId, 'No call of the handler ever returned.', options)
-  let failure: { readonly error: unknown }
+  if (attempt > limits.handlerAttempts) {
+    await setAside(eventId, 'No call of the handler ever returned.', options)
+    return false
+  }
   try {
     const effect = await callHandler(event, attempt, options)
-    await inbox.finish(eventId, now().toISOString(), effect, subject)
-    return
+    return await inbox.finish(eventId, now().toISOString(), effect, subject)
   } catch (error) {
-    failure = { error }
+    await afterFailure(event, attempt, error, options)
+    return false
   }
+}
+
+async function afterFailure<Transaction>(
+  { eventId }: InboxEvent,
+  attempt: number,
+  error: unknown,
+  options: ProcessingOptions<Transaction>,
+): Promise<void> {
+  const { inbox, limits, signal, onReport } = options
   if (signal.aborted) return inbox.cancelAttempt(eventId)
-  if (isPostponed(failure.error)) {
+  if (isPostponed(error)) {
     await inbox.cancelAttempt(eventId)
-    throw failure.error
+    throw error
   }
-  if (failure.error instanceof EventUnprocessable)
-    return setAside(eventId, reasonOf(failure.error.cause, limits.reasonCharacters), options)
-  if (attempt >= limits.handlerAttempts) {
-    return setAside(eventId, reasonOf(failure.error, limits.reasonCharacters), options)
-  }
-  onReport({ kind: 'handler_failed', eventId, attempt, error: failure.error })
+  if (error instanceof EventUnprocessable)
+    return setAside(eventId, reasonOf(error.cause, limits.reasonCharacters), options)
+  if (attempt >= limits.handlerAttempts)
+    return setAside(eventId, reasonOf(error, limits.reasonCharacters), options)
+  onReport({ kind: 'handler_failed', eventId, attempt, error })
   const { handlerRetryMs: firstMs, handlerRetryLongestMs: longestMs, jitter } = limits
   await pause(backoffMs(attempt, { firstMs, longestMs, jitter }), signal)
 }

@@ -93,6 +93,16 @@ test('[EVT-11] what was polled and stored is acknowledged, once each, with the m
   assert.deepEqual(reported('trouble'), [])
 })
 
+test('events that are not wanted are processed without a call of the handler', async () => {
+  const { agent, send } = await startStream(world)
+  const sent = await send(4)
+  const { options, packages } = observed({ wants: (event) => event.sequence % 2 === 0 })
+  await using receiver = createReceiver(agent, options)
+  await receiver.start()
+  await until('all are processed', async () => (await options.inbox.list('processed', 9)).length === 4)
+  assert.deepEqual(packages(), [sent[1], sent[3]])
+})
+
 test('[EVT-14] events that fail are tried again, then set aside with their reason, and hold up nothing', async () => {
   const { agent, send } = await startStream(world)
   const sent = await send(4)

@@ -14,7 +14,7 @@ import { FIXED_LIMITS, pollBackoff, RECEIVE_LIMITS, type ReceiveLimits } from '.
 import { uncheckedSentence, watchLog } from '../log/watch-log.ts'
 import { createNotificationKeys, type NotificationKeys } from './notification-keys.ts'
 import { pollStream } from './poll-stream.ts'
-import { type EventHandler, processEvents, type SubjectOf } from './process-events.ts'
+import { type EventHandler, processEvents, type SubjectOf, type Wants } from './process-events.ts'
 import { type Activity, guarded, type OnReport } from './reports.ts'
 import { backoffMs, pause, withJitter } from '../pause-and-backoff.ts'
 import { createWaker, repeatEvery } from './waker.ts'
@@ -26,6 +26,8 @@ export interface ReceiverOptions<Transaction = unknown> {
   readonly handle: EventHandler<Transaction>
   /** Events with the same subject are handled once, even if their ids differ. */
   readonly subjectOf?: SubjectOf
+  /** Events that are not wanted are marked as processed without a call of the handler. Default: all are wanted. */
+  readonly wants?: Wants
   /**
    * The registered address, if it was not registered by `ensureEndpoint`. Signatures cover its host and path.
    */
@@ -79,7 +81,7 @@ export function createReceiver<Transaction>(
   context: AgentContext,
   options: ReceiverOptions<Transaction>,
 ): Receiver {
-  const { inbox, handle, subjectOf } = options
+  const { inbox, handle, subjectOf, wants } = options
   const { connection, identity, now } = context
   const limits: ReceiveLimits = { ...RECEIVE_LIMITS, ...options.limits }
   const onReport = guarded(options.onReport)
@@ -236,6 +238,7 @@ export function createReceiver<Transaction>(
           inbox,
           handle,
           ...(subjectOf && { subjectOf }),
+          ...(wants && { wants }),
           now,
           limits,
           waker: events,
