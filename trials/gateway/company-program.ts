@@ -54,6 +54,16 @@ interface Request {
 
 let turn = 0
 
+/** A lease as the API gives it. */
+interface Lease {
+  readonly item_id: string
+  readonly package_id: string
+  readonly lease_token: string
+  readonly package?: {
+    readonly object: { readonly object_type: string; readonly reasoning?: { readonly summary: string } }
+  }
+}
+
 /** A program of a company: it knows the API, the addresses of both instances and a key. */
 export function programOf(company: Company, key: string, ledger: Ledger) {
   const { agentId, instances } = company
@@ -132,13 +142,12 @@ export function programOf(company: Company, key: string, ledger: Ledger) {
     ledger.answered.set(packageId, answerId)
   }
 
-  // oxlint-disable-next-line typescript/no-explicit-any -- a lease as the API gives it
-  async function handle(lease: any): Promise<void> {
+  async function handle(lease: Lease): Promise<void> {
     const { item_id: itemId, package_id: packageId, package: opened } = lease
     if (ledger.done.has(itemId)) ledger.repeated.push(itemId)
     assert.ok(opened, `${packageId} came without its content`)
     if (opened.object.object_type === 'reasoning_package') {
-      const text = String(opened.object.reasoning.summary)
+      const text = String(opened.object.reasoning?.summary)
       ledger.heard.set(text, (ledger.heard.get(text) ?? new Set()).add(packageId))
       await answerTo(packageId)
     } else ledger.arrived.add(packageId)

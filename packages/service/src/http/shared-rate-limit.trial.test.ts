@@ -22,13 +22,15 @@ async function admitted(organization: Organization, worlds: readonly World[]): P
   return answers.filter(({ status }) => status === 200).length
 }
 
-/** Until the process has noticed the others, it leases nothing. */
-const untilLeased = (organization: Organization, world: World) =>
-  until('the process leases', async () => {
-    await organization.get('/v1/notifications', { at: world.url })
-    const rows = await world.sql`select from rate_bucket where holder = ${organization.organizationId}`
+/** Until a process has noticed the others, it leases nothing. */
+async function untilLeases(world: World, name: string): Promise<void> {
+  const { organizationId, get } = await one.organization(name)
+  await until('the process leases', async () => {
+    await get('/v1/notifications', { at: world.url })
+    const rows = await world.sql`select from rate_bucket where holder = ${organizationId}`
     return rows.length > 0
   })
+}
 
 test('[O-13] one process alone limits without the database', async () => {
   const organization = await one.organization('alone')
@@ -42,8 +44,8 @@ test('[O-13] one process alone limits without the database', async () => {
 
 test('[O-13] a client that spreads its requests over processes gets one limit, exact within a slice per process', async () => {
   await using two = await startWorld({ beside: one, profile })
-  const probe = await one.organization('probe')
-  await untilLeased(probe, one)
+  await untilLeases(one, 'probe_of_one')
+  await untilLeases(two, 'probe_of_two')
   const attacker = await one.organization('attacker')
   await attacker.token()
   const started = performance.now()

@@ -42,7 +42,7 @@ test('the key of a system is shown once, and ends when it is revoked', async () 
   const listed = await gateway('system', 'list')
   assert.match(
     listed.stdout,
-    /^erp {2}aexg_\w{4}… {2}system_\S+\n {2}may draft, send for agent_a; never used$/mu,
+    /^erp {2}aexg_[\w-]{4}… {2}system_\S+\n {2}may draft, send for agent_a; never used$/mu,
   )
   assert.ok(key !== undefined && !listed.stdout.includes(key))
   const [{ system_id: systemId }] = await document('system', 'list')
