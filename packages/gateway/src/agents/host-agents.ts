@@ -5,7 +5,6 @@ import { holdLock } from '@agent-exchange/server/session-lock'
 import type { PeriodicTask } from '@agent-exchange/server/periodic'
 import { withinTime } from '@agent-exchange/server/within-time'
 import type { Logger } from 'pino'
-import type { ContentStore } from '../content/content-store.ts'
 import { traced, type WorkSpans } from '../operations/traced-work.ts'
 import { lockNumber } from '../stores/agent-lock.ts'
 import { openPostgresMonitorState } from '../stores/agent-states.ts'
@@ -13,7 +12,7 @@ import { EVENT_CHANNEL, openPostgresInbox } from '../stores/inbox.ts'
 import { listAgents, type RegisteredAgent } from './agent-registry.ts'
 import type { HostedAgent, HostedAgents } from './hosted-agent.ts'
 import { openHostedAgent, type AgentDependencies } from './open-agent.ts'
-import { receivePackage } from './receive-package.ts'
+import { receivePackage, type ReceivingParts } from './receive-package.ts'
 
 /** How soon an agent that another process added runs here. */
 const REFRESH_SECONDS = 2
@@ -25,10 +24,9 @@ const REOPEN_MS = 30_000
 const CHANGE_LIMIT_MS = 10_000
 const OUTBOX_KEPT_MS = 30 * 86_400_000
 
-export interface HostingOptions extends AgentDependencies {
+export interface HostingOptions extends AgentDependencies, ReceivingParts {
   /** For LISTEN and the lock: leads to the server without a pooler. */
   readonly sessions: Database
-  readonly contents: ContentStore
   readonly log: Logger
   /** Base URL of the webhook listener. Undefined: the agents poll. */
   readonly webhookUrl?: string
@@ -57,7 +55,7 @@ export interface AgentHosting extends HostedAgents, AsyncDisposable {
  * after its end: it polls, handles events, resumes the outbox and monitors the log.
  */
 export async function hostAgents(options: HostingOptions): Promise<AgentHosting> {
-  const { db, sessions, contents, log, now, webhookUrl, limits, tracing } = options
+  const { db, sessions, log, now, webhookUrl, limits, tracing } = options
   const running = new Map<string, Running>()
   const opening = new Map<string, Promise<void>>()
   const refused = new Map<string, { readonly access: string; readonly until: number }>()
@@ -67,7 +65,7 @@ export async function hostAgents(options: HostingOptions): Promise<AgentHosting>
   async function open(registered: RegisteredAgent): Promise<Running> {
     const { agentId } = registered
     const hosted = await openHostedAgent(options, registered)
-    const receive = receivePackage(hosted, contents, now)
+    const receive = receivePackage(hosted, options)
     const receiver = hosted.agent.onPackage((received) => tracedStore(receive, received), {
       inbox: openPostgresInbox(db, agentId, { isAlone: () => isLeading }),
       onReport: (report) => onReport(agentId, report),

@@ -3,12 +3,18 @@ import { dateOfInstant } from '@agent-exchange/protocol'
 import type { OpenedPackage, PackageHandler } from '@agent-exchange/sdk'
 import type { ContentStore } from '../content/content-store.ts'
 import { shortenRetention } from '../content/open-content-store.ts'
-import { keepReceivedPolicy, policyIdOf, policyRetentionDays } from '../content/received-policies.ts'
+import { keepReceivedPolicy, policyIdOf } from '../content/received-policies.ts'
 import { retentionEnd } from '../content/retention.ts'
-import { insertItem } from '../inbox/inbox-items.ts'
+import { insertItem, type LocalWaiters } from '../inbox/inbox-items.ts'
 import { noteDeadline } from '../operations/response-deadlines.ts'
 import { sequenceOf } from '../stores/event-rows.ts'
 import type { HostedAgent } from './hosted-agent.ts'
+
+export interface ReceivingParts {
+  readonly contents: ContentStore
+  readonly now: () => Date
+  readonly waiters?: LocalWaiters
+}
 
 /**
  * What the gateway does with each opened package: content and inbox item are stored in the transaction that marks the
@@ -16,25 +22,22 @@ import type { HostedAgent } from './hosted-agent.ts'
  */
 export function receivePackage(
   hosted: HostedAgent,
-  contents: ContentStore,
-  now: () => Date,
+  { contents, now, waiters }: ReceivingParts,
 ): PackageHandler<Transaction> {
   const { agentId } = hosted
   return ({ key, packageId, thread, object, opened }) => {
     const openedAt = now()
     return async (tx) => {
-      const [sequence] = await Promise.all([
-        sequenceOf(tx, agentId, key),
-        storeReceived(tx, { hosted, contents, opened, openedAt }),
-      ])
-      insertItem(tx, {
+      await storeReceived(tx, { hosted, contents, opened, openedAt })
+      const item = {
         agentId,
         packageId,
         threadId: thread.id,
-        sequence,
+        sequence: sequenceOf(agentId, key),
         contentType: object.object_type,
         receivedAt: openedAt.toISOString(),
-      })
+      }
+      insertItem(tx, item, waiters)
     }
   }
 }
@@ -60,8 +63,7 @@ export async function storeReceived(
   const receivedAt = openedAt.toISOString()
   const received = { agentId, packageId, organizationId: sentBy.organizationId, object }
   const isPolicyKept = await keepReceivedPolicy(tx, received, accepted.toISOString())
-  const policyDays = await policyRetentionDays(tx, received)
-  const retentionUntil = retentionEnd(object, { from: retentionFrom, policyDays })
+  const retentionUntil = retentionEnd(object, retentionFrom)
   const policyId = policyIdOf(object)
   const { organizationId } = received
   const storing = contents.put(tx, {

@@ -18,7 +18,8 @@ import { addSystem } from '../systems/api-keys.ts'
 import { VERBS, type Verb } from '../systems/verbs.ts'
 import { openApi } from './open-api.ts'
 import type { ContentStore } from '../content/content-store.ts'
-import { memoryContents } from './memory-contents.fixture.ts'
+import { testContents } from '../content/contents.fixture.ts'
+import { openLeaseWaiters } from '../inbox/lease-waiters.ts'
 
 const TOKEN_AUDIENCE = 'https://gateway.example/api'
 const SKILL = { id: 'skill_alignment', version: '1.0.0' }
@@ -34,16 +35,18 @@ export interface ApiAnswer {
 export async function startApi() {
   await using stack = new AsyncDisposableStack()
   const world = stack.use(await startWorld({ profile: QUICK_LOG, config: { role: 'all' } }))
-  const { db } = stack.use(await gatewayDatabase())
-  const contents = memoryContents()
+  const { db, agentNamed } = stack.use(await gatewayDatabase())
+  const contents = testContents(db)
   const hosted: HostedAgent[] = []
   for (const [name, organization] of [
     ['acme', 'acme'],
     ['bolt', 'bolt'],
     // Another agent of the same organization.
     ['colleague', 'acme'],
-  ] as const)
+  ] as const) {
+    await agentNamed(`agent_${name}`)
     hosted.push(stack.use(await hostAgent(world, { db, contents }, { name, organization })))
+  }
   const provider = stack.use(await startIdentityProvider(() => new Date()))
   const logged: string[] = []
   const write = (fields: object, message: string) => void logged.push(JSON.stringify({ ...fields, message }))
@@ -53,6 +56,7 @@ export async function startApi() {
       box: testBox(),
       agents: { list: () => hosted, find: (agentId) => hosted.find((each) => each.agentId === agentId) },
       contents,
+      leases: await openLeaseWaiters({ db, contents }),
       // Its limits per minute do not refill, however slow the machine is.
       clock: { ...systemClock, monotonicMilliseconds: () => 0 },
       publicUrl: 'http://gateway.example',

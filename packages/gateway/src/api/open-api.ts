@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import type { HostedAgents } from '../agents/hosted-agent.ts'
 import type { ContentStore } from '../content/content-store.ts'
 import { deleteFinishedItems } from '../inbox/inbox-items.ts'
-import { openLeaseWaiters } from '../inbox/lease-waiters.ts'
+import type { LeaseWaiters } from '../inbox/lease-waiters.ts'
 import type { SecretWrap } from '../push/push-endpoints.ts'
 import type { PushSettings } from '../push/push-sender.ts'
 import type { PushWorkerSettings } from '../push/push-worker.ts'
@@ -26,6 +26,7 @@ export interface ApiSettings extends Pick<
   readonly db: Database
   readonly agents: HostedAgents
   readonly contents: ContentStore
+  readonly leases: LeaseWaiters
   readonly clock: Clock
   readonly onPush?: PushWorkerSettings['onPush']
   /** Counts what periodic tasks delete. */
@@ -51,10 +52,10 @@ const HOUR_SECONDS = 3_600
 
 /** The API for the company's systems with everything that it keeps. */
 export async function openApi(settings: ApiSettings): Promise<GatewayApi> {
-  const { db, box, agents, contents, clock, tokens, push, publicUrl, log, listener, tracing, desk } = settings
+  const { db, box, agents, contents, leases, clock, tokens, push, publicUrl, log, listener, tracing, desk } =
+    settings
   const { counted = (_what: string, task: PeriodicTask) => task } = settings
   const now = () => new Date(clock.now())
-  const leases = await openLeaseWaiters(db)
   const lastUse = rememberLastUse(db)
   const app = createApiServer({
     parts: { db, box, agents, contents, leases, now, log },
@@ -80,7 +81,6 @@ export async function openApi(settings: ApiSettings): Promise<GatewayApi> {
       box,
       db,
       leases,
-      contents,
       now,
       log,
       ...(tracing && { tracing }),

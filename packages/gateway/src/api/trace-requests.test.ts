@@ -8,7 +8,8 @@ import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { readGatewayConfig } from '../config/read-config.ts'
 import { gatewayDatabase, testBox } from '../stores/gateway-database.fixture.ts'
-import { memoryContents } from './memory-contents.fixture.ts'
+import { testContents } from '../content/contents.fixture.ts'
+import { openLeaseWaiters } from '../inbox/lease-waiters.ts'
 import { openApi } from './open-api.ts'
 import { traceRequests } from './trace-requests.ts'
 
@@ -25,11 +26,13 @@ test('requests of systems are spans of the trace of their caller, by route and p
   await using database = await gatewayDatabase()
   const log = pino({ level: 'silent' })
   await using tracer = await openTracer(config, { log, metrics: new Registry() })
+  const contents = testContents(database.db)
   await using api = await openApi({
     db: database.db,
     box: testBox(),
     agents: { list: () => [], find: () => undefined },
-    contents: memoryContents(),
+    contents,
+    leases: await openLeaseWaiters({ db: database.db, contents }),
     clock: systemClock,
     publicUrl: 'http://gateway.example',
     log,

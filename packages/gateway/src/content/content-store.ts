@@ -17,9 +17,9 @@ export interface NewContent {
   readonly object: ProtocolObject
   /** Where the object comes from and what its sender asked for. It travels with the object to every reader. */
   readonly provenance: Readonly<Record<string, unknown>>
-  /** When the plaintext is deleted (O-51). Undefined: never, unless an administrator does. */
+  /** When the plaintext is deleted (O-51), or earlier. Undefined: never, unless its policy or an administrator ends it. */
   readonly retentionUntil?: Date
-  /** For received content: a policy of the sender that is received later shortens the retention. */
+  /** For received content: the policy of the sender shortens the retention, also one that is received later. */
   readonly underPolicy?: UnderPolicy
 }
 
@@ -54,6 +54,22 @@ export class ModelUseForbidden extends Error {
   override readonly name = 'ModelUseForbidden'
 }
 
+/** A row without its plaintext. */
+export interface ContentRow {
+  readonly package_id: string
+  readonly thread_id: string
+  readonly direction: NewContent['direction']
+  readonly content_type: string
+  readonly stored_at: string
+  readonly retention_until: string | null
+  readonly deleted_at: string | null
+}
+
+export interface SealedRow extends ContentRow {
+  readonly wrapped_key: Uint8Array | null
+  readonly sealed: Uint8Array | null
+}
+
 export interface ContentPage {
   readonly threadId?: string
   /** Contents that were stored before this package. */
@@ -71,6 +87,11 @@ export interface ContentStore {
    * @throws {ModelUseForbidden} if the reader is a model, and the sender does not permit that
    */
   read(reader: Reader, agentId: string, packageId: string): Promise<StoredContent | 'gone' | undefined>
+  /**
+   * The same for a row that `tx` has locked. The entry and what is read beside it can go with the commit, so `tx` need not
+   * wait for it. A content that cannot be decrypted is no entry.
+   */
+  open(tx: Transaction, reader: Reader, agentId: string, row: SealedRow): Promise<StoredContent | 'gone'>
   /** Newest first, without plaintext. */
   list(agentId: string, page: ContentPage): Promise<readonly ContentSummary[]>
 }

@@ -95,7 +95,7 @@ test('a ciphertext that was moved to another row opens nothing', async () => {
 })
 
 test('[O-51] retention_days, counted from when it was opened, deletes plaintext and data key on time; the row stays', async () => {
-  const end = retentionEnd(object, { from: new Date(opened) })
+  const end = retentionEnd(object, new Date(opened))
   assert.equal(end?.toISOString(), '2026-05-30T00:00:00.000Z')
   const { clock, contents, agentId, packageId } = await stored(end)
   clock.at = '2026-05-29T23:59:59.000Z'

@@ -1,4 +1,10 @@
-import { deferToCommit, fragment, type Database, type Transaction } from '@agent-exchange/database'
+import {
+  deferToCommit,
+  fragment,
+  type Database,
+  type Fragment,
+  type Transaction,
+} from '@agent-exchange/database'
 import type { ProtocolObject } from '@agent-exchange/protocol'
 import type { Clock } from '@agent-exchange/server/clock'
 import type { SecretBox } from '../stores/secret-box.ts'
@@ -6,27 +12,16 @@ import { wrappedColumn } from '../stores/wrapped-rows.ts'
 import { recordAccess } from './access-record.ts'
 import {
   ModelUseForbidden,
+  type ContentRow,
   type ContentStore,
   type ContentSummary,
   type NewContent,
+  type Reader,
+  type SealedRow,
+  type StoredContent,
 } from './content-store.ts'
 import { MAXIMUM_CONTENT_PAGE, MAXIMUM_PURPOSE_CHARACTERS, MAXIMUM_RETENTION_DAYS } from './content-limits.ts'
 import { modelUseOf, type ModelUse } from './received-policies.ts'
-
-interface ContentRow {
-  readonly package_id: string
-  readonly thread_id: string
-  readonly direction: NewContent['direction']
-  readonly content_type: string
-  readonly stored_at: string
-  readonly retention_until: string | null
-  readonly deleted_at: string | null
-}
-
-interface SealedRow extends ContentRow {
-  readonly wrapped_key: Uint8Array | null
-  readonly sealed: Uint8Array | null
-}
 
 const COLUMNS = fragment`package_id, thread_id, direction, content_type, stored_at, retention_until, deleted_at`
 
@@ -37,18 +32,43 @@ export interface ContentDependencies {
 }
 
 export function openContentStore({ db, box, clock }: ContentDependencies): ContentStore {
+  async function open(
+    tx: Transaction,
+    reader: Reader,
+    agentId: string,
+    row: SealedRow,
+  ): Promise<StoredContent | 'gone'> {
+    const { package_id: packageId, thread_id: threadId, wrapped_key: wrappedKey, sealed } = row
+    if (!sealed || !wrappedKey) return 'gone'
+    const text = Buffer.from(box.open(contextOf(agentId, packageId), { wrappedKey, sealed })).toString()
+    const plaintext = JSON.parse(text) as Plaintext
+    const purpose = reader.purpose.slice(0, MAXIMUM_PURPOSE_CHARACTERS)
+    const actor = { kind: reader.kind, id: reader.id }
+    const entry = { at: clock.now(), agentId, packageId, threadId, action: 'read', actor, purpose } as const
+    const asked = modelUse(tx, agentId, row.direction, plaintext)
+    deferToCommit(tx, recordAccess(tx, entry), asked)
+    const use = await asked
+    if (reader.kind === 'model' && use?.allowed_for_runtime_reasoning === false) throw new ModelUseForbidden()
+    return { ...toSummary(row), ...plaintext, ...(use && { modelUse: use }) }
+  }
+
   return {
     async put(tx, content) {
       const { agentId, packageId, threadId, direction, object, provenance, retentionUntil, underPolicy } =
         content
       const plaintext = Buffer.from(JSON.stringify({ object, provenance }))
       const { wrappedKey, sealed } = box.seal(contextOf(agentId, packageId), plaintext)
+      const { organizationId = null, policyId = null, retentionFrom } = underPolicy ?? {}
+      const from = retentionFrom?.toISOString() ?? null
+      const ofPolicy = fragment`(
+        select ${from}::timestamptz + ${daysOf(fragment`retention_days`)} from received_policy
+        where agent_id = ${agentId} and organization_id = ${organizationId} and policy_id = ${policyId})`
       await tx`
         insert into content (agent_id, package_id, thread_id, direction, content_type, stored_at,
           retention_until, wrapped_key, sealed, sender_organization_id, policy_id, retention_from)
         values (${agentId}, ${packageId}, ${threadId}, ${direction}, ${object.object_type}, ${clock.now()},
-          ${retentionUntil?.toISOString() ?? null}, ${wrappedKey}, ${sealed}, ${underPolicy?.organizationId ?? null},
-          ${underPolicy?.policyId ?? null}, ${underPolicy?.retentionFrom.toISOString() ?? null})
+          least(${retentionUntil?.toISOString() ?? null}::timestamptz, ${ofPolicy}), ${wrappedKey}, ${sealed},
+          ${organizationId}, ${policyId}, ${from})
         on conflict (agent_id, package_id) do nothing`
     },
 
@@ -58,31 +78,16 @@ export function openContentStore({ db, box, clock }: ContentDependencies): Conte
           select ${COLUMNS}, wrapped_key, sealed from content
           where agent_id = ${agentId} and package_id = ${packageId} for share`
         if (!row) return undefined
-        if (!row.sealed || !row.wrapped_key) return 'gone'
-        const entry = recordAccess(tx, {
-          at: clock.now(),
-          agentId,
-          packageId,
-          threadId: row.thread_id,
-          action: 'read',
-          actor: { kind: reader.kind, id: reader.id },
-          purpose: reader.purpose.slice(0, MAXIMUM_PURPOSE_CHARACTERS),
-        })
-        deferToCommit(tx, entry)
-        const stored = { wrappedKey: row.wrapped_key, sealed: row.sealed }
-        const text = Buffer.from(box.open(contextOf(agentId, packageId), stored)).toString()
-        const plaintext = JSON.parse(text) as Plaintext
-        const use = modelUse(tx, agentId, row.direction, plaintext)
-        deferToCommit(tx, use)
-        // It also rolls the entry of the access record back.
-        if (reader.kind === 'model' && (await use)?.allowed_for_runtime_reasoning === false)
-          throw new ModelUseForbidden()
-        return { row, plaintext, use }
+        const content = open(tx, reader, agentId, row)
+        // A refusal rolls the entry of the access record back.
+        if (reader.kind === 'model') await content
+        else content.catch(() => undefined)
+        return { content }
       })
-      if (found === undefined || found === 'gone') return found
-      const use = await found.use
-      return { ...toSummary(found.row), ...found.plaintext, ...(use && { modelUse: use }) }
+      return found?.content
     },
+
+    open,
 
     async list(agentId, { threadId, before, limit }) {
       const inThread = threadId === undefined ? fragment`` : fragment`and thread_id = ${threadId}`
@@ -129,6 +134,9 @@ function toSummary(row: ContentRow): ContentSummary {
   }
 }
 
+/** A sender may ask for any number of days. */
+const daysOf = (days: Fragment) => fragment`least(${days}, ${MAXIMUM_RETENTION_DAYS}) * interval '24 hours'`
+
 export interface DeletedContent {
   readonly agentId: string
   readonly packageId: string
@@ -148,8 +156,7 @@ export async function shortenRetention(
   { agentId, organizationId, policyId, days }: PolicyRetention,
 ): Promise<void> {
   await tx`
-    update content set retention_until = least(retention_until,
-      retention_from + ${Math.min(days, MAXIMUM_RETENTION_DAYS)}::double precision * interval '24 hours')
+    update content set retention_until = least(retention_until, retention_from + ${daysOf(fragment`${days}::double precision`)})
     where agent_id = ${agentId} and sender_organization_id = ${organizationId} and policy_id = ${policyId}
       and deleted_at is null`
 }

@@ -54,28 +54,11 @@ type OfSender = Omit<ReceivedObject, 'packageId'>
 /** What the sender permits; undefined if its policy was never received. A received policy speaks for itself. */
 export async function modelUseOf(db: Queries, received: OfSender): Promise<ModelUse | undefined> {
   if (received.object.object_type === 'policy_envelope') return received.object.model_use
-  const row = await receivedPolicyOf(db, received)
-  if (!row) return undefined
-  const { allowed_for_training, allowed_for_runtime_reasoning } = row
-  return { allowed_for_training, allowed_for_runtime_reasoning }
-}
-
-/** How long the sender's policy lets the object be kept; undefined if its policy was never received. */
-export async function policyRetentionDays(db: Queries, received: OfSender): Promise<number | undefined> {
-  if (received.object.object_type === 'policy_envelope') return received.object.retention.duration_days
-  return (await receivedPolicyOf(db, received))?.retention_days ?? undefined
-}
-
-type PolicyRow = ModelUse & { readonly retention_days: number | null }
-
-async function receivedPolicyOf(
-  db: Queries,
-  { agentId, organizationId, object }: OfSender,
-): Promise<PolicyRow | undefined> {
-  const policyId = policyIdOf(object)
+  const policyId = policyIdOf(received.object)
   if (policyId === undefined) return undefined
-  const [found] = await db<PolicyRow[]>`
-    select allowed_for_training, allowed_for_runtime_reasoning, retention_days from received_policy
+  const { agentId, organizationId } = received
+  const [found] = await db<ModelUse[]>`
+    select allowed_for_training, allowed_for_runtime_reasoning from received_policy
     where agent_id = ${agentId} and organization_id = ${organizationId} and policy_id = ${policyId}`
-  return found
+  return found && { ...found }
 }

@@ -8,23 +8,19 @@ import { deleteDueContent } from './open-content-store.ts'
 
 const DAY_MS = 86_400_000
 
-export interface RetentionAsked {
-  /** O-51: since when the retention counts. */
-  readonly from: Date
-  /** What the sender's policy allows. */
-  readonly policyDays?: number | undefined
-}
-
-/** When the retention ends: what the package asks for or what its policy allows, whichever is shorter. */
-export function retentionEnd(object: ProtocolObject, { from, policyDays }: RetentionAsked): Date | undefined {
-  const asked = object.object_type === 'reasoning_package' ? object.boundaries.retention_days : undefined
-  const days = Math.min(asked ?? Infinity, policyDays ?? Infinity)
-  return days === Infinity ? undefined : daysAfter(from, days)
+/** When the retention that an object itself asks for ends. It counts from `from` (O-51). */
+export function retentionEnd(object: ProtocolObject, from: Date): Date | undefined {
+  const days = retentionDays(object)
+  return days === undefined
+    ? undefined
+    : new Date(from.getTime() + Math.min(days, MAXIMUM_RETENTION_DAYS) * DAY_MS)
 }
 
 /** A sender may ask for any number of days. */
-const daysAfter = (from: Date, days: number) =>
-  new Date(from.getTime() + Math.min(days, MAXIMUM_RETENTION_DAYS) * DAY_MS)
+function retentionDays(object: ProtocolObject): number | undefined {
+  if (object.object_type === 'reasoning_package') return object.boundaries.retention_days
+  return object.object_type === 'policy_envelope' ? object.retention.duration_days : undefined
+}
 
 /** Deletes content on time. Any instance may run it: each content is deleted once. */
 export function retentionTask(db: Database, clock: Pick<Clock, 'now'>): PeriodicTask {

@@ -3,8 +3,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { runningClock } from '@agent-exchange/testkit'
 import { CLIENT_ID, CLIENT_SECRET, startIdentityProvider } from '@agent-exchange/testkit/identity-provider'
-import { memoryContents } from '../api/memory-contents.fixture.ts'
 import { parseDeskRoles } from '../config/desk-sign-on.ts'
+import { testContents } from '../content/contents.fixture.ts'
 import { gatewayDatabase, testBox } from '../stores/gateway-database.fixture.ts'
 import { deskVisitor } from './desk-visitor.fixture.ts'
 import { openDesk } from './open-desk.ts'
@@ -26,7 +26,7 @@ export async function startDesk(host: '127.0.0.1' | 'localhost' = '127.0.0.1') {
     db,
     clock,
     agents: { list: () => [], find: () => undefined },
-    contents: memoryContents(),
+    contents: testContents(db),
     masterKey: new Uint8Array(32).fill(7),
     box: testBox(),
     publicUrl: origin,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
 import { gatewayDatabase } from '../stores/gateway-database.fixture.ts'
+import { testContents } from '../content/contents.fixture.ts'
 import { addItem, endTimes } from './inbox.fixture.ts'
 import {
   deleteFinishedItems,
@@ -20,8 +21,12 @@ after(() => opened[Symbol.asyncDispose]())
 beforeEach(() => db`delete from inbox_item`)
 
 const agentIds = ['agent_a']
+const reader = () => ({ kind: 'system', id: 'system_1', purpose: 'test' }) as const
 const take = (max = 10, agents = agentIds) =>
-  takeItems(db, { agentIds: agents, max, visibilitySeconds: 60, by: 'system_1' })
+  takeItems(
+    { db, contents: testContents(db) },
+    { agentIds: agents, max, visibilitySeconds: 60, by: 'system_1', reader },
+  )
 const leaseOf = ({ itemId, leaseToken }: LeasedItem) => ({ agentIds, itemId, leaseToken })
 const one = async () => {
   const [item] = await take(1)

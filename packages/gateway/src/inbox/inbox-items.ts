@@ -1,5 +1,14 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
-import { deferToCommit, type Queries, type Transaction, type Database } from '@agent-exchange/database'
+import {
+  afterCommit,
+  deferToCommit,
+  type Database,
+  type Fragment,
+  type Queries,
+  type Transaction,
+} from '@agent-exchange/database'
+import { MasterKeyError } from '@agent-exchange/server/master-key'
+import type { ContentStore, Reader, SealedRow, StoredContent } from '../content/content-store.ts'
 import { deleteInSteps } from '../stores/delete-in-steps.ts'
 import { wrappedColumn } from '../stores/wrapped-rows.ts'
 import {
@@ -29,7 +38,12 @@ export interface InboxItem extends NewItem {
   readonly attempts: number
 }
 
+/** `gone`: it was deleted. An error: it cannot be decrypted. Undefined: nothing was stored. */
+type LeasedContent = StoredContent | 'gone' | MasterKeyError | undefined
+
 export interface LeasedItem extends InboxItem {
+  /** Reading it is an entry of the access record. */
+  readonly content: LeasedContent
   /** That of all items that were taken together. Shown once; the table holds its hash. */
   readonly leaseToken: string
   readonly leaseEndsAt: string
@@ -51,7 +65,7 @@ export const failureContext = (itemId: string) => `inbox failure/${itemId}`
 /** `missing`: there is no such item among these agents. `stale`: the lease has ended, or another one began. */
 export type LeaseOutcome = 'settled' | 'stale' | 'missing'
 
-/** Payloads are agent ids. */
+/** Payloads are agent ids. A second word names the instance that has woken a request of its own already. */
 export const INBOX_CHANNEL = 'gateway_inbox'
 
 const LEASE_TOKEN_BYTES = 32
@@ -88,7 +102,7 @@ const lockThread = (tx: Transaction, agentId: string, threadId: string) =>
 const announce = (tx: Queries, agentId: string) => tx`select pg_notify(${INBOX_CHANNEL}, ${agentId})`
 
 /** Makes the earliest waiting item of the thread available, unless another one is, and announces it. */
-const offerNext = (tx: Transaction, agentId: string, threadId: string) => tx`
+const offerNext = (tx: Transaction, agentId: string, threadId: string, payload = agentId) => tx`
   with offered as (
     update inbox_item set available_at = clock_timestamp()
     where item_id = (
@@ -97,58 +111,39 @@ const offerNext = (tx: Transaction, agentId: string, threadId: string) => tx`
     and not exists (
       select from inbox_item where agent_id = ${agentId} and thread_id = ${threadId} and state = 'waiting'
         and available_at is not null)
-    returning agent_id)
-  select pg_notify(${INBOX_CHANNEL}, agent_id) from offered`
+    returning item_id)
+  select pg_notify(${INBOX_CHANNEL}, ${payload}) from offered`
 
-/** Sent with the commit. */
-export function insertItem(tx: Transaction, item: NewItem): void {
+/** Requests of this instance that wait for items. */
+export interface LocalWaiters {
+  /** Names the instance. */
+  readonly instance: string
+  /** Called after the commit that made an item of the agent available. */
+  readonly onItem: (agentId: string) => void
+}
+
+/** Sent with the commit. A request of this instance does not have to wait for the notification. */
+export function insertItem(
+  tx: Transaction,
+  item: Omit<NewItem, 'sequence'> & { readonly sequence: number | Fragment },
+  local?: LocalWaiters,
+): void {
   const { agentId, packageId, threadId, sequence, contentType, receivedAt } = item
-  deferToCommit(
-    tx,
-    lockThread(tx, agentId, threadId),
-    tx`
-      insert into inbox_item (item_id, agent_id, package_id, thread_id, sequence, content_type, received_at)
-      values (${`item_${randomUUID()}`}, ${agentId}, ${packageId}, ${threadId}, ${sequence}, ${contentType},
-        ${receivedAt})
-      on conflict (agent_id, package_id) do nothing`,
-    offerNext(tx, agentId, threadId),
-  )
+  const locked = lockThread(tx, agentId, threadId)
+  const inserted = tx`
+    insert into inbox_item (item_id, agent_id, package_id, thread_id, sequence, content_type, received_at)
+    values (${`item_${randomUUID()}`}, ${agentId}, ${packageId}, ${threadId}, ${sequence}, ${contentType},
+      ${receivedAt})
+    on conflict (agent_id, package_id) do nothing`
+  const offered = offerNext(tx, agentId, threadId, local && `${agentId} ${local.instance}`)
+  deferToCommit(tx, locked, inserted, offered)
+  if (local)
+    afterCommit(tx, () => void offered.then(({ count }) => (count > 0 ? local.onItem(agentId) : undefined)))
 }
 
-/**
- * Takes what is available, the longest waiting first. An item that was taken too often is set aside instead. The
- * lease does not wait for the disk, because the entry of the access record does, right after it.
- */
-export async function takeItems(db: Database, request: TakeRequest): Promise<LeasedItem[]> {
-  const { agentIds } = request
-  if (agentIds.length === 0) return []
-  const settingAside = setAsideExhausted(db, agentIds)
-  // Not awaited where items were taken: if it fails, the next request repeats it.
-  settingAside.catch(() => undefined)
-  const taken = await takeAvailable(db, request)
-  if (taken.length > 0) return taken
-  // The threads of those that were set aside go on.
-  return (await settingAside) > 0 ? takeAvailable(db, request) : taken
-}
-
-async function takeAvailable(
-  db: Database,
-  { agentIds, max, visibilitySeconds, by }: TakeRequest,
-): Promise<LeasedItem[]> {
-  const leaseToken = randomBytes(LEASE_TOKEN_BYTES).toString('base64url')
-  const rows = await db<(ItemRow & { lease_ends_at: string })[]>`
-    update inbox_item set attempts = attempts + 1, leased_by = ${by}, leased_at = clock_timestamp(),
-      lease_hash = ${hashOf(leaseToken)}, available_at = clock_timestamp() + make_interval(secs => ${visibilitySeconds})
-    where item_id = any(array(
-      select item_id from inbox_item
-      where agent_id = any(${[...agentIds]}) and state = 'waiting' and available_at <= clock_timestamp()
-        and attempts < ${MAXIMUM_ATTEMPTS}
-      order by available_at, item_id limit ${max} for update skip locked))
-    returning item_id, agent_id, package_id, thread_id, sequence, content_type, received_at, attempts,
-      available_at as lease_ends_at, set_config('synchronous_commit', 'off', true)`
-  return rows
-    .map((row) => ({ ...toItem(row), leaseToken, leaseEndsAt: row.lease_ends_at }))
-    .toSorted((one, other) => one.sequence - other.sequence)
+export interface InboxStores {
+  readonly db: Database
+  readonly contents: Pick<ContentStore, 'open'>
 }
 
 export interface TakeRequest {
@@ -157,6 +152,73 @@ export interface TakeRequest {
   readonly visibilitySeconds: number
   /** Id of the system that takes them. */
   readonly by: string
+  /** Who reads the content of an agent's items. */
+  readonly reader: (agentId: string) => Reader
+}
+
+/**
+ * Takes what is available, the longest waiting first, and reads its content. An item that was taken too often is set
+ * aside instead.
+ */
+export async function takeItems({ db, contents }: InboxStores, request: TakeRequest): Promise<LeasedItem[]> {
+  const { agentIds } = request
+  if (agentIds.length === 0) return []
+  const settingAside = setAsideExhausted(db, agentIds)
+  // Not awaited where items were taken: if it fails, the next request repeats it.
+  settingAside.catch(() => undefined)
+  const taken = await takeAvailable({ db, contents }, request)
+  if (taken.length > 0) return taken
+  // The threads of those that were set aside go on.
+  return (await settingAside) > 0 ? takeAvailable({ db, contents }, request) : taken
+}
+
+async function takeAvailable(
+  { db, contents }: InboxStores,
+  { agentIds, max, visibilitySeconds, by, reader }: TakeRequest,
+): Promise<LeasedItem[]> {
+  const leaseToken = randomBytes(LEASE_TOKEN_BYTES).toString('base64url')
+  const taken = await db.begin(async (tx) => {
+    const rows = await tx<LeasedRow[]>`
+      with taken as (
+        update inbox_item set attempts = attempts + 1, leased_by = ${by}, leased_at = clock_timestamp(),
+          lease_hash = ${hashOf(leaseToken)},
+          available_at = clock_timestamp() + make_interval(secs => ${visibilitySeconds})
+        where item_id = any(array(
+          select item_id from inbox_item
+          where agent_id = any(${[...agentIds]}) and state = 'waiting' and available_at <= clock_timestamp()
+            and attempts < ${MAXIMUM_ATTEMPTS}
+          order by available_at, item_id limit ${max} for update skip locked))
+        returning item_id, agent_id, package_id, thread_id, sequence, content_type, received_at, attempts,
+          available_at as lease_ends_at)
+      select taken.*, direction, stored_at, retention_until, deleted_at, wrapped_key, sealed
+      from taken left join lateral (
+        select * from content
+        where content.agent_id = taken.agent_id and content.package_id = taken.package_id for share) as stored on true`
+    // The entries of the access record go with the commit.
+    return rows.map((row) => ({ row, content: contentOf(tx, contents, reader(row.agent_id), row) }))
+  })
+  const items = taken.map(async ({ row, content }) => ({
+    ...toItem(row),
+    content: await content,
+    leaseToken,
+    leaseEndsAt: row.lease_ends_at,
+  }))
+  return (await Promise.all(items)).toSorted((one, other) => one.sequence - other.sequence)
+}
+type LeasedRow = ItemRow & { readonly lease_ends_at: string } & (SealedRow | { readonly direction: null })
+
+/** One content that cannot be decrypted must not keep the other items from their consumer. */
+function contentOf(
+  tx: Transaction,
+  contents: InboxStores['contents'],
+  reader: Reader,
+  row: LeasedRow,
+): Promise<LeasedContent> {
+  if (row.direction === null) return Promise.resolve(undefined)
+  return contents.open(tx, reader, row.agent_id, row).catch((error: unknown) => {
+    if (error instanceof MasterKeyError) return error
+    throw error
+  })
 }
 
 /** The last lease of these items ended without an answer. Returns how many there are. */

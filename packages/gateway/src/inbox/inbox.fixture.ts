@@ -1,10 +1,14 @@
 import type { Database } from '@agent-exchange/database'
-import { insertItem, type NewItem } from './inbox-items.ts'
+import { insertItem, type LocalWaiters, type NewItem } from './inbox-items.ts'
 
 let sequence = 0
 
 /** Adds an item, as the handler of a received package does. */
-export async function addItem(db: Database, given: Partial<NewItem> = {}): Promise<NewItem> {
+export async function addItem(
+  db: Database,
+  given: Partial<NewItem> = {},
+  local?: LocalWaiters,
+): Promise<NewItem> {
   sequence += 1
   const item = {
     agentId: 'agent_a',
@@ -15,7 +19,7 @@ export async function addItem(db: Database, given: Partial<NewItem> = {}): Promi
     receivedAt: '2026-01-01T00:00:00.000Z',
     ...given,
   }
-  await db.begin(async (tx) => insertItem(tx, item))
+  await db.begin(async (tx) => insertItem(tx, item, local))
   return item
 }
 

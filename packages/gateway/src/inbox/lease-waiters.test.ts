@@ -1,20 +1,30 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
 import { gatewayDatabase } from '../stores/gateway-database.fixture.ts'
-import { addItem } from './inbox.fixture.ts'
+import { testContents } from '../content/contents.fixture.ts'
+import { addItem, endTimes } from './inbox.fixture.ts'
 import { failItem, finishItem } from './inbox-items.ts'
 import { openLeaseWaiters } from './lease-waiters.ts'
 
 const opened = await gatewayDatabase()
 const { db } = opened
-const waiters = await openLeaseWaiters(db)
+const waiters = await openLeaseWaiters({ db, contents: testContents(db) })
 after(async () => {
   waiters.stop()
   await opened[Symbol.asyncDispose]()
 })
 beforeEach(() => db`delete from inbox_item`)
 
-const request = { agentIds: ['agent_a'], max: 5, visibilitySeconds: 60, by: 'system_1' }
+const request = {
+  agentIds: ['agent_a'],
+  max: 5,
+  visibilitySeconds: 60,
+  by: 'system_1',
+  reader: () => ({ kind: 'system', id: 'system_1', purpose: 'test' }) as const,
+}
+
+/** A request that nothing wakes looks again after five seconds. */
+const SECONDS_OF_ONE_LOOK = 4
 
 test('a request that waits gets an item as soon as it is committed', async () => {
   const waiting = waiters.take(request, { seconds: 30 })
@@ -22,6 +32,35 @@ test('a request that waits gets an item as soon as it is committed', async () =>
   assert.deepEqual(
     (await waiting)?.map(({ packageId }) => packageId),
     [item.packageId],
+  )
+})
+
+test('an item that this instance stored wakes a request without its notification', async () => {
+  const { packageId } = await addItem(db)
+  await db`update inbox_item set available_at = clock_timestamp() + interval '1 minute'`
+  const waiting = waiters.take(request, { seconds: SECONDS_OF_ONE_LOOK })
+  // The request has found nothing.
+  await db`select pg_sleep(0.2)`
+  await endTimes(db)
+  waiters.onItem('agent_a')
+  assert.deepEqual(
+    (await waiting)?.map((item) => item.packageId),
+    [packageId],
+  )
+})
+
+test('an item that this instance stored wakes one request, as one of another instance does', async () => {
+  const requests = Array.from({ length: 2 }, () =>
+    waiters.take({ ...request, max: 1 }, { seconds: SECONDS_OF_ONE_LOOK }),
+  )
+  await addItem(db, {}, waiters)
+  await Promise.race(requests)
+  await db`select pg_sleep(0.2)`
+  await addItem(db, {}, { ...waiters, instance: 'another', onItem: () => undefined })
+  const taken = await Promise.all(requests)
+  assert.deepEqual(
+    taken.map((items) => items?.length),
+    [1, 1],
   )
 })
 

@@ -1,14 +1,16 @@
-import type { Database } from '@agent-exchange/database'
+import { randomUUID } from 'node:crypto'
 import {
   INBOX_CHANNEL,
   nextAvailableInMs,
   takeItems,
+  type InboxStores,
   type LeasedItem,
+  type LocalWaiters,
   type TakeRequest,
 } from './inbox-items.ts'
 import { MAXIMUM_WAITING_REQUESTS } from './inbox-limits.ts'
 
-export interface LeaseWaiters {
+export interface LeaseWaiters extends LocalWaiters {
   /**
    * Takes items, or waits for the first. Empty when the time is over or `signal` aborts; undefined if too many
    * requests wait already.
@@ -32,7 +34,8 @@ interface Waiter {
 const LONGEST_PAUSE_MS = 5_000
 
 /** Requests of this instance that wait for items. They are woken by notifications of the database. */
-export async function openLeaseWaiters(db: Database): Promise<LeaseWaiters> {
+export async function openLeaseWaiters(stores: InboxStores): Promise<LeaseWaiters> {
+  const { db } = stores
   const waiters = new Set<Waiter>()
   const stopped = new AbortController()
   const wake = (waiter: Waiter) => {
@@ -43,15 +46,22 @@ export async function openLeaseWaiters(db: Database): Promise<LeaseWaiters> {
   const wakeOne = (agentId: string) => {
     for (const waiter of waiters) if (!waiter.isWoken && waiter.agentIds.has(agentId)) return wake(waiter)
   }
-  await db.listen(INBOX_CHANNEL, wakeOne, () => waiters.forEach(wake))
+  const instance = randomUUID()
+  const onNotification = (payload: string) => {
+    const [agentId = '', wokenBy] = payload.split(' ')
+    if (wokenBy !== instance) wakeOne(agentId)
+  }
+  // Notifications may have been lost.
+  const onConnected = () => waiters.forEach(wake)
+  await db.listen(INBOX_CHANNEL, onNotification, onConnected)
 
   async function take(
     request: TakeRequest,
     { seconds, signal }: { seconds: number; signal?: AbortSignal },
   ): Promise<LeasedItem[] | undefined> {
-    if (seconds === 0) return takeItems(db, request)
+    if (seconds === 0) return takeItems(stores, request)
     if (waiters.size >= MAXIMUM_WAITING_REQUESTS) {
-      const available = await takeItems(db, request)
+      const available = await takeItems(stores, request)
       return available.length > 0 ? available : undefined
     }
     const ended = AbortSignal.any([
@@ -66,7 +76,7 @@ export async function openLeaseWaiters(db: Database): Promise<LeaseWaiters> {
     try {
       while (!ended.aborted) {
         waiter.isWoken = false
-        const taken = await takeItems(db, request)
+        const taken = await takeItems(stores, request)
         if (taken.length > 0) return taken
         const next = (await nextAvailableInMs(db, request.agentIds)) ?? LONGEST_PAUSE_MS
         if (waiter.isWoken || ended.aborted) continue
@@ -87,5 +97,5 @@ export async function openLeaseWaiters(db: Database): Promise<LeaseWaiters> {
     }
   }
 
-  return { take, stop: () => stopped.abort() }
+  return { instance, onItem: wakeOne, take, stop: () => stopped.abort() }
 }

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { loggableError, type Database } from '@agent-exchange/database'
 import { MasterKeyError } from '@agent-exchange/server/master-key'
 import { provenanceOf } from '../content/provenance.ts'
-import type { ContentStore } from '../content/content-store.ts'
 import { failItem, finishItem, UNREADABLE_CONTENT, type LeasedItem } from '../inbox/inbox-items.ts'
 import type { LeaseWaiters } from '../inbox/lease-waiters.ts'
 import { traced, type WorkSpans } from '../operations/traced-work.ts'
@@ -15,7 +14,6 @@ import { webhookHeaders } from './standard-webhook.ts'
 export interface PushWorkerSettings extends PushSettings {
   readonly db: Database
   readonly leases: LeaseWaiters
-  readonly contents: ContentStore
   readonly box: SecretWrap
   readonly now: () => Date
   readonly tracing?: WorkSpans
@@ -52,7 +50,8 @@ export function startPushWorker(settings: PushWorkerSettings): AsyncDisposable {
       await sleep(WAIT_SECONDS * 1_000, undefined, { signal, ref: false }).catch(() => undefined)
       return
     }
-    const request = { agentIds, max, visibilitySeconds: VISIBILITY_SECONDS, by: 'push' }
+    const reader = (agentId: string) => readerFor(endpoints.get(agentId))
+    const request = { agentIds, max, visibilitySeconds: VISIBILITY_SECONDS, by: 'push', reader }
     for (const item of (await leases.take(request, { seconds: WAIT_SECONDS, signal })) ?? [])
       slots.run(item.agentId, () => push(item, endpoints.get(item.agentId)))
   }
@@ -62,7 +61,7 @@ export function startPushWorker(settings: PushWorkerSettings): AsyncDisposable {
     if (!endpoint) return false
     const lease = { agentIds: [item.agentId], itemId: item.itemId, leaseToken: item.leaseToken }
     try {
-      const body = await bodyOf(settings, item, endpoint)
+      const body = bodyOf(item)
       const headers = webhookHeaders({ id: item.itemId, at: settings.now(), body }, endpoint.secret)
       const result = await traced(tracing, 'push item', () => sender.send(endpoint.url, headers, body))
       settings.onPush?.(result.outcome)
@@ -104,14 +103,13 @@ export function startPushWorker(settings: PushWorkerSettings): AsyncDisposable {
   }
 }
 
-/** The payload of Standard Webhooks: type, timestamp and data. Reading the content is an entry of the access record. */
-async function bodyOf(
-  { contents }: PushWorkerSettings,
-  item: LeasedItem,
-  { endpointId }: PushEndpoint,
-): Promise<string> {
-  const reader = { kind: 'system', id: endpointId, purpose: 'push' } as const
-  const content = await contents.read(reader, item.agentId, item.packageId)
+const readerFor = (endpoint: PushEndpoint | undefined) =>
+  ({ kind: 'system', id: endpoint?.endpointId ?? 'push', purpose: 'push' }) as const
+
+/** The payload of Standard Webhooks: type, timestamp and data. */
+function bodyOf(item: LeasedItem): string {
+  const { content } = item
+  if (content instanceof MasterKeyError) throw content
   return JSON.stringify({
     type: 'package.received',
     timestamp: item.receivedAt,

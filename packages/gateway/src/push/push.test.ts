@@ -5,7 +5,8 @@ import { after, before, beforeEach, test } from 'node:test'
 import { exampleObjects } from '@agent-exchange/protocol'
 import { until } from '@agent-exchange/testkit'
 import { Webhook } from 'standardwebhooks'
-import { memoryContents } from '../api/memory-contents.fixture.ts'
+import { listAccess } from '../content/access-record.ts'
+import { alterContent, storeContent, testContents } from '../content/contents.fixture.ts'
 import { addItem, endTimes } from '../inbox/inbox.fixture.ts'
 import { openLeaseWaiters } from '../inbox/lease-waiters.ts'
 import { MasterKeyError } from '@agent-exchange/server/master-key'
@@ -18,6 +19,7 @@ import { startPushWorker } from './push-worker.ts'
 
 const opened = await gatewayDatabase()
 const { db } = opened
+const contents = testContents(db)
 /** Secrets are wrapped by the master key; here only the context counts. */
 const box: SecretWrap = {
   wrap: (context, secret) => Buffer.from(`${context}\n${Buffer.from(secret).toString('hex')}`),
@@ -41,6 +43,7 @@ const endpoint = createServer((request, response) => {
 let host = ''
 let url = ''
 before(async () => {
+  await opened.agentNamed('agent_a')
   await new Promise<void>((resolve) => endpoint.listen(0, '127.0.0.1', resolve))
   host = `127.0.0.1:${(endpoint.address() as AddressInfo).port}`
   url = `http://${host}/inbox`
@@ -57,7 +60,7 @@ beforeEach(async () => {
 })
 
 type Settings = Parameters<typeof startPushWorker>[0]
-const pushing = (given: Pick<Settings, 'leases' | 'contents'> & Partial<Settings>) =>
+const pushing = (given: Pick<Settings, 'leases'> & Partial<Settings>) =>
   startPushWorker({
     db,
     box,
@@ -69,26 +72,16 @@ const pushing = (given: Pick<Settings, 'leases' | 'contents'> & Partial<Settings
   })
 
 test('an item is pushed with a signature that the library of the convention verifies, and is done', async () => {
-  const contents = memoryContents()
   const { secret } = await addPushEndpoint(
     db,
     { agentId: 'agent_a', url, allowedHosts: new Set([host]) },
     box,
   )
-  const leases = await openLeaseWaiters(db)
-  await using worker = pushing({ leases, contents })
+  const leases = await openLeaseWaiters({ db, contents })
+  await using worker = pushing({ leases })
   assert.ok(worker)
   const object = exampleObjects.reasoning_package
-  await db.begin((tx) =>
-    contents.put(tx, {
-      agentId: 'agent_a',
-      packageId: 'pkg_push',
-      threadId: 't',
-      direction: 'received',
-      object,
-      provenance: {},
-    }),
-  )
+  await storeContent(db, 'agent_a', 'pkg_push', object)
   await addItem(db, { agentId: 'agent_b' })
   status = 500
   await addItem(db, { packageId: 'pkg_push' })
@@ -112,19 +105,23 @@ test('an item is pushed with a signature that the library of the convention veri
   assert.deepEqual(verified.data.object, object)
   assert.equal(first.headers['webhook-id'], headers['webhook-id'], 'attempts have one id')
   assert.throws(() => new Webhook(secret).verify(`${second.body} `, headers))
-  assert.deepEqual(contents.reads.at(-1)?.purpose, 'push')
+  const reads = await listAccess(db, 'agent_a', 'pkg_push')
+  assert.deepEqual(
+    reads.map(({ purpose }) => purpose),
+    ['push', 'push'],
+  )
   assert.ok(!JSON.stringify(await db`select * from push_endpoint`).includes(secret.slice(6)))
   assert.equal(await removePushEndpoint(db, 'agent_a'), true)
   assert.equal(await removePushEndpoint(db, 'agent_a'), false)
 })
 
 test('an item whose content cannot be decrypted is not pushed, and fails with that reason', async () => {
-  const contents = memoryContents()
   await addPushEndpoint(db, { agentId: 'agent_a', url, allowedHosts: new Set([host]) }, box)
-  const leases = await openLeaseWaiters(db)
-  await using worker = pushing({ leases, contents })
+  const leases = await openLeaseWaiters({ db, contents })
+  await using worker = pushing({ leases })
   assert.ok(worker)
-  contents.damage('pkg_damaged')
+  await storeContent(db, 'agent_a', 'pkg_damaged')
+  await alterContent(db, 'pkg_damaged')
   await addItem(db, { packageId: 'pkg_damaged' })
   await until(
     'a row',
@@ -245,10 +242,9 @@ test('an endpoint that does not answer, or whose secret cannot be decrypted, hol
   for (let number = 0; number < 12; number += 1) await addItem(db, { agentId: 'agent_dead' })
   for (let number = 0; number < 12; number += 1) await addItem(db, { agentId: 'agent_alive' })
   const errors: string[] = []
-  const leases = await openLeaseWaiters(db)
+  const leases = await openLeaseWaiters({ db, contents })
   const worker = pushing({
     leases,
-    contents: memoryContents(),
     box: { ...box, unwrap },
     allowedHosts,
     log: { error: (_fields, message) => void errors.push(message) },

@@ -25,6 +25,7 @@ import type { ContentStore } from '../content/content-store.ts'
 import { openContentStore } from '../content/open-content-store.ts'
 import { retentionTask } from '../content/retention.ts'
 import { openDesk } from '../desk/open-desk.ts'
+import { openLeaseWaiters } from '../inbox/lease-waiters.ts'
 import { closeListener } from '../listeners/create-listener.ts'
 import { listenForAdministration } from '../operations/admin-listener.ts'
 import { createGatewayMetrics } from '../operations/gateway-metrics.ts'
@@ -78,6 +79,7 @@ export async function startGateway(
   const ports = [config.port, config.webhookPort, config.adminPort]
   const instance = cleanup.use(reportInstance(db, masterKeys.keys, ports))
   const contents = openContentStore({ db, box, clock })
+  const leases = await openLeaseWaiters({ db, contents })
   const metrics = createGatewayMetrics({ db, now: () => new Date(clock.now()) })
   const { fetch, limits } = options
   const keyModule =
@@ -90,6 +92,7 @@ export async function startGateway(
       sessions,
       box,
       contents,
+      waiters: leases,
       log,
       now: () => new Date(clock.now()),
       publicUrl: config.publicUrl,
@@ -143,6 +146,7 @@ export async function startGateway(
       box,
       agents,
       contents,
+      leases,
       clock,
       publicUrl,
       log,

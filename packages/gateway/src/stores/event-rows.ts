@@ -223,12 +223,8 @@ export async function listGaps(db: Queries, agentId: string): Promise<Gap[]> {
 }
 
 /** The sequence of an event in its stream. */
-export async function sequenceOf(tx: Queries, agentId: string, eventId: string): Promise<number> {
-  const [row] = await tx<{ sequence: number }[]>`
-    select sequence from agent_event where agent_id = ${agentId} and event_id = ${eventId}`
-  if (!row) throw new Error('the event of a package is not in the inbox')
-  return row.sequence
-}
+export const sequenceOf = (agentId: string, eventId: string) => fragment`(
+  select sequence from agent_event where agent_id = ${agentId} and event_id = ${eventId})`
 
 /** Rows that one statement inserts. */
 const ROWS_A_STEP = 200
