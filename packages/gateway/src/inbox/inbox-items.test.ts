@@ -3,6 +3,7 @@ import { after, beforeEach, test } from 'node:test'
 import { gatewayDatabase } from '../stores/gateway-database.fixture.ts'
 import { testContents } from '../content/contents.fixture.ts'
 import { addItem, endTimes } from './inbox.fixture.ts'
+import type { LeasedItem } from './inbox-item.ts'
 import {
   deleteFinishedItems,
   extendLease,
@@ -11,7 +12,6 @@ import {
   listSetAside,
   retrySetAside,
   takeItems,
-  type LeasedItem,
 } from './inbox-items.ts'
 import { MAXIMUM_ATTEMPTS } from './inbox-limits.ts'
 

@@ -8,9 +8,18 @@ import {
   type Transaction,
 } from '@agent-exchange/database'
 import { MasterKeyError } from '@agent-exchange/server/master-key'
-import type { ContentStore, Reader, SealedRow, StoredContent } from '../content/content-store.ts'
+import type { ContentStore, Reader, SealedRow } from '../content/content-store.ts'
 import { deleteInSteps } from '../stores/delete-in-steps.ts'
 import { wrappedColumn } from '../stores/wrapped-rows.ts'
+import {
+  toItem,
+  type InboxItem,
+  type ItemRow,
+  type LeasedContent,
+  type LeasedItem,
+  type NewItem,
+  type SetAsideItem,
+} from './inbox-item.ts'
 import {
   FINISHED_ITEM_DAYS,
   FINISHED_ITEMS_A_STEP,
@@ -21,40 +30,6 @@ import {
 } from './inbox-limits.ts'
 
 /** Owner of the table inbox_item. Times are those of the database: clocks of instances may differ. */
-
-export interface NewItem {
-  readonly agentId: string
-  readonly packageId: string
-  readonly threadId: string
-  /** Position in the stream of the agent's notifications. */
-  readonly sequence: number
-  readonly contentType: string
-  readonly receivedAt: string
-}
-
-export interface InboxItem extends NewItem {
-  readonly itemId: string
-  /** How often it was taken, this time included. */
-  readonly attempts: number
-}
-
-/** `gone`: it was deleted. An error: it cannot be decrypted. Undefined: nothing was stored. */
-type LeasedContent = StoredContent | 'gone' | MasterKeyError | undefined
-
-export interface LeasedItem extends InboxItem {
-  /** Reading it is an entry of the access record. */
-  readonly content: LeasedContent
-  /** That of all items that were taken together. Shown once; the table holds its hash. */
-  readonly leaseToken: string
-  readonly leaseEndsAt: string
-}
-
-export interface SetAsideItem extends InboxItem {
-  /** The gateway's own words; null if a system gave a reason. */
-  readonly failure: string | null
-  /** The reason of a system. */
-  readonly wrappedFailure: Uint8Array | null
-}
 
 /** Why an item failed: words of the gateway, or a reason of a system, which may quote content and is encrypted. */
 type Failure = string | { readonly wrapped: Uint8Array }
@@ -72,28 +47,6 @@ const LEASE_TOKEN_BYTES = 32
 const NO_REASON = 'The lease ended without an answer.'
 /** Of an item whose content cannot be decrypted. */
 export const UNREADABLE_CONTENT = 'The stored content cannot be read.'
-
-interface ItemRow {
-  readonly item_id: string
-  readonly agent_id: string
-  readonly package_id: string
-  readonly thread_id: string
-  readonly sequence: string | number
-  readonly content_type: string
-  readonly received_at: string
-  readonly attempts: number
-}
-
-const toItem = (row: ItemRow): InboxItem => ({
-  itemId: row.item_id,
-  agentId: row.agent_id,
-  packageId: row.package_id,
-  threadId: row.thread_id,
-  sequence: Number(row.sequence),
-  contentType: row.content_type,
-  receivedAt: row.received_at,
-  attempts: row.attempts,
-})
 
 /** Serializes changes of the order within a thread. */
 const lockThread = (tx: Transaction, agentId: string, threadId: string) =>

@@ -1,5 +1,6 @@
 import type { Database } from '@agent-exchange/database'
-import { insertItem, type LocalWaiters, type NewItem } from './inbox-items.ts'
+import type { NewItem } from './inbox-item.ts'
+import { insertItem, type LocalWaiters } from './inbox-items.ts'
 
 let sequence = 0
 

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import type { LeasedItem } from './inbox-item.ts'
 import {
   INBOX_CHANNEL,
   nextAvailableInMs,
   takeItems,
   type InboxStores,
-  type LeasedItem,
   type LocalWaiters,
   type TakeRequest,
 } from './inbox-items.ts'

@@ -1,6 +1,7 @@
 import { MasterKeyError } from '@agent-exchange/server/master-key'
 import type { StoredContent } from '../../content/content-store.ts'
-import { failItem, releaseItem, UNREADABLE_CONTENT, type LeasedItem } from '../../inbox/inbox-items.ts'
+import type { LeasedItem } from '../../inbox/inbox-item.ts'
+import { failItem, releaseItem, UNREADABLE_CONTENT } from '../../inbox/inbox-items.ts'
 import { DEFAULT_VISIBILITY_SECONDS } from '../../inbox/inbox-limits.ts'
 import { GatewayProblem } from '../../problems.ts'
 import { agentIdsOf, readerOf, type ApiParts, type Handler } from '../call.ts'

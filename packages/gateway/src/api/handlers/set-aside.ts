@@ -1,10 +1,6 @@
 import { MasterKeyError } from '@agent-exchange/server/master-key'
-import {
-  failureContext,
-  listSetAside as list,
-  retrySetAside as retry,
-  type SetAsideItem,
-} from '../../inbox/inbox-items.ts'
+import type { SetAsideItem } from '../../inbox/inbox-item.ts'
+import { failureContext, listSetAside as list, retrySetAside as retry } from '../../inbox/inbox-items.ts'
 import type { SecretWrap } from '../../push/push-endpoints.ts'
 import { GatewayProblem } from '../../problems.ts'
 import { agentIdsOf, type Handler } from '../call.ts'
