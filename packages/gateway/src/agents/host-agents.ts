@@ -1,6 +1,6 @@
 import type { Database, Transaction } from '@agent-exchange/database'
 import type { ReceiveLimits, Receiver, ReceiverReport } from '@agent-exchange/sdk'
-import { monitorLog } from '@agent-exchange/sdk/internal'
+import { monitorLog, type MonitorFinding } from '@agent-exchange/sdk/internal'
 import { holdLock } from '@agent-exchange/server/session-lock'
 import type { PeriodicTask } from '@agent-exchange/server/periodic'
 import { withinTime } from '@agent-exchange/server/within-time'
@@ -10,6 +10,7 @@ import { lockNumber } from '../stores/agent-lock.ts'
 import { openPostgresMonitorState } from '../stores/agent-states.ts'
 import { EVENT_CHANNEL, openPostgresInbox } from '../stores/inbox.ts'
 import { listAgents, type RegisteredAgent } from './agent-registry.ts'
+import { backgroundPace, BackgroundWorkEnded } from './background-pace.ts'
 import type { HostedAgent, HostedAgents } from './hosted-agent.ts'
 import { openHostedAgent, type AgentDependencies } from './open-agent.ts'
 import { receivePackage, type ReceivingParts } from './receive-package.ts'
@@ -175,14 +176,18 @@ export async function hostAgents(options: HostingOptions): Promise<AgentHosting>
     () => all().forEach(({ receiver }) => receiver.wake()),
   )
 
-  const whileLeading = (work: (agent: Running) => Promise<unknown>) => async (signal: AbortSignal) => {
-    for (const agent of all()) {
-      if (!leader.isHeld() || signal.aborted) return
-      await work(agent).catch((error: unknown) =>
-        log.warn({ agent: agent.agentId, error: codeOf(error) }, 'background work failed and is repeated'),
-      )
+  const whileLeading =
+    (work: (agent: Running, pace: () => Promise<void>) => Promise<unknown>) =>
+    async (signal: AbortSignal) => {
+      const pace = backgroundPace(() => !leader.isHeld(), signal)
+      for (const agent of all()) {
+        if (!leader.isHeld() || signal.aborted) return
+        await work(agent, pace).catch((error: unknown) => {
+          if (error instanceof BackgroundWorkEnded) return
+          log.warn({ agent: agent.agentId, error: codeOf(error) }, 'background work failed and is repeated')
+        })
+      }
     }
-  }
 
   return {
     list: all,
@@ -203,15 +208,15 @@ export async function hostAgents(options: HostingOptions): Promise<AgentHosting>
       {
         name: 'log monitor',
         everySeconds: MONITOR_SECONDS,
-        run: whileLeading(async ({ agentId, agent }) => {
+        run: whileLeading(async ({ agentId, agent }, onStep) => {
           const states = openPostgresMonitorState(db, agentId)
-          const result = await monitorLog(agent.context, (await states.read()) ?? { threads: [], found: [] })
-          if (!result) return
-          await states.write(result.state)
-          for (const { kind } of result.findings) {
+          const before = (await states.read()) ?? { threads: [], found: [] }
+          const onFinding = ({ kind }: MonitorFinding) => {
             log.error({ agent: agentId, finding: kind }, 'the log shows an event that the agent never saw')
             options.onLogFinding?.(agentId, kind)
           }
+          const result = await monitorLog(agent.context, before, { onFinding, onStep })
+          if (result) await states.write(result.state)
         }),
       },
     ],

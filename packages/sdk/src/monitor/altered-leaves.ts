@@ -11,6 +11,7 @@ interface ScannedLabels {
   /** The index at which each label was found, in this run or before. */
   readonly found: ReadonlyMap<string, number>
   readonly checkpoint: AcceptedCheckpoint
+  readonly onStep: (() => Promise<void>) | undefined
 }
 
 /**
@@ -19,7 +20,7 @@ interface ScannedLabels {
  */
 export async function alteredLeaves(
   context: AgentContext,
-  { labels, found, checkpoint }: ScannedLabels,
+  { labels, found, checkpoint, onStep }: ScannedLabels,
 ): Promise<MonitorFinding[]> {
   const readTile = tileReader(context, checkpoint.size)
   const findings: MonitorFinding[] = []
@@ -27,6 +28,7 @@ export async function alteredLeaves(
     const { index, leaf, what } = watched
     // A label at another place is found by comparing places.
     if (!leaf || index === undefined || found.get(label) !== index) continue
+    await onStep?.()
     if (!(await isInLog(watched, leaf, checkpoint, readTile)))
       findings.push({
         kind: 'altered',

@@ -43,6 +43,17 @@ test('[AUD-03] an honest log has no findings, and a second run scans only what i
   assert.deepEqual([third.kinds, third.scanned], [[], 0])
 })
 
+test('[AUD-03] a run has steps for each package and each leaf, and ends where a step says so', async () => {
+  let steps = 0
+  const onStep = async () => void (steps += 1)
+  const { state } = await scan()
+  const result = await monitorLog(operator.agent, state, { onStep })
+  assert.deepEqual(result?.findings, [])
+  assert.ok(steps >= packages.length + state.found.length, `${steps} steps`)
+  const ending = () => Promise.reject(new Error('the process ends'))
+  await assert.rejects(monitorLog(operator.agent, state, { onStep: ending }), /the process ends/u)
+})
+
 test('[AUD-03] two histories: a second leaf for an event is found, also in a later run', async () => {
   const { state } = await scan()
   log.leaves.push(filler(9))

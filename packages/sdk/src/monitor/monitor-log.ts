@@ -17,7 +17,7 @@ import { ExchangeError } from '../errors.ts'
 import { checkLog, type AcceptedCheckpoint } from '../log/accept-checkpoint.ts'
 import { alteredLeaves } from './altered-leaves.ts'
 import { isSearched, LabelScan, rangesOf, type MonitorFinding, type Searched } from './label-scan.ts'
-import { fetchTile, tileReader } from '../log/log-answers.ts'
+import { fetchKeyEvents, fetchTile, tileReader } from '../log/log-answers.ts'
 import type { MonitorState } from './monitor-state.ts'
 import { keyFindings } from './own-key-events.ts'
 import { threadsOfStream } from './own-threads.ts'
@@ -37,6 +37,11 @@ export interface MonitorOptions {
   /** Called for each finding as soon as there is one: those about keys come before the scan. */
   readonly onFinding?: (finding: MonitorFinding) => void
   readonly onProgress?: (index: number, size: number) => void
+  /**
+   * Awaited between steps of milliseconds, of which a run has several for each package: a server rests here, and ends a run
+   * by an exception.
+   */
+  readonly onStep?: () => Promise<void>
 }
 
 export interface MonitorResult {
@@ -66,7 +71,7 @@ export interface MonitorResult {
 export async function monitorLog(
   context: AgentContext,
   before: MonitorState,
-  { threads: given = [], ownEvents: caused = [], onFinding, onProgress }: MonitorOptions = {},
+  { threads: given = [], ownEvents: caused = [], onFinding, onProgress, onStep }: MonitorOptions = {},
 ): Promise<MonitorResult | undefined> {
   await context.deployment.refresh()
   // The checkpoint first: whatever it covers was recorded before, so evidence that is read later must show it.
@@ -74,12 +79,14 @@ export async function monitorLog(
   if (!checkpoint) return undefined
   const { size } = checkpoint
   const now = context.now()
-  const stream = await threadsOfStream(context, before)
-  const watch = await watchLabels(context, [...new Set([...before.threads, ...given, ...stream.threads])])
   const ownEvents = [...new Set([...(before.ownEvents ?? []), ...caused])]
   // At once: somebody may be using a false key while a long scan runs.
-  const aboutKeys = await keyFindings(context, watch.keyEvents, ownEvents)
+  const keyEvents = await fetchKeyEvents(context, context.identity.agentId)
+  const aboutKeys = await keyFindings(context, keyEvents, ownEvents)
   aboutKeys.forEach((finding) => onFinding?.(finding))
+  const stream = await threadsOfStream(context, before, onStep)
+  const threads = [...new Set([...before.threads, ...given, ...stream.threads])]
+  const watch = await watchLabels(context, { threads, keyEvents, onStep })
   const ranges = rangesOf(watch.labels)
   const searched = new Map(before.searched)
   const isNew = [...ranges].some(([subject, number]) => !isSearched({ subject, number }, searched))
@@ -87,17 +94,23 @@ export async function monitorLog(
   const scan = new LabelScan(watch.labels, before.found)
   const from = isFromStart ? EMPTY_EDGE : await startOf(context, before, checkpoint)
   const start = from.size
-  await visitLeaves(context, from, checkpoint, (leaf, index) => {
-    scan.visit(leaf, index)
-    if ((index + 1) % TILE_WIDTH === 0 || index + 1 === size) onProgress?.(index + 1, size)
-  })
+  const bundles = visitLeaves(context, from, checkpoint, (leaf, index) => scan.visit(leaf, index))
+  for await (const end of bundles) {
+    onProgress?.(end, size)
+    await onStep?.()
+  }
   scan.compare({ start, size, searched })
   const overdueMs =
     OVERDUE_DELAYS * context.deployment.profile['O-07'].transparency_maximum_delay_seconds * 1_000
   const waiting = scan.waiting({ before, now, overdueMs })
   const vanished = before.threads.filter((threadId) => watch.unreadable.includes(threadId))
   const lookedBackAt = isFromStart ? now.toISOString() : before.lookedBackAt
-  const altered = await alteredLeaves(context, { labels: watch.labels, found: scan.found, checkpoint })
+  const altered = await alteredLeaves(context, {
+    labels: watch.labels,
+    found: scan.found,
+    checkpoint,
+    onStep,
+  })
   const aboutEvents = [...watch.findings, ...scan.findings, ...altered, ...vanished.map(notShownAnyMore)]
   aboutEvents.forEach((finding) => onFinding?.(finding))
   return {
@@ -120,19 +133,20 @@ export async function monitorLog(
   }
 }
 
-/** Reads the leaves after an edge; they must lead to the root that was signed. */
-async function visitLeaves(
+/** Reads the leaves after an edge; they must lead to the root that was signed. Yields the end of each bundle. */
+async function* visitLeaves(
   context: AgentContext,
   from: TreeEdge,
   { size, root }: AcceptedCheckpoint,
   visit: (leaf: Uint8Array, index: number) => void,
-): Promise<void> {
+): AsyncGenerator<number> {
   let edge = from
   while (edge.size < size) {
     const first = edge.size
     const leaves = await readLeaves(context, first, size)
     leaves.forEach((leaf, at) => visit(leaf, first + at))
     edge = appendLeaves(edge, leaves).edge
+    yield edge.size
   }
   if (!bytesEqual(edgeRoot(edge), root))
     throw new ExchangeError('log_unverifiable', {

@@ -10,6 +10,7 @@ const PAGE_ITEMS = 100
 export async function threadsOfStream(
   context: AgentContext,
   { cursor }: Pick<MonitorState, 'cursor'>,
+  onStep?: () => Promise<void>,
 ): Promise<{ readonly threads: readonly string[]; readonly cursor: string | undefined }> {
   const threads = new Set<string>()
   let after = cursor
@@ -18,6 +19,7 @@ export async function threadsOfStream(
     for (const { thread_id: threadId } of page.items) threads.add(threadId)
     if (page.items.length > 0) after = page.next_cursor
     if (!page.has_more || page.items.length === 0) break
+    await onStep?.()
   }
   return { threads: [...threads], cursor: after }
 }

@@ -4,7 +4,7 @@ import type { AgentContext } from '../context.ts'
 import { packagesOf, readPackageEvidence } from '../evidence/package-evidence.ts'
 import { isNotFound } from '../connection/not-found.ts'
 import type { MonitorFinding } from './label-scan.ts'
-import { fetchKeyEvents, fetchRecords } from '../log/log-answers.ts'
+import { fetchRecords } from '../log/log-answers.ts'
 import { shownKeyLeaf } from '../log/shown-key-leaf.ts'
 import { isChained, shownChain, watchChain } from './watched-chain.ts'
 import { shownAt, toHex, type Watched, type WatchedLabels } from './watched.ts'
@@ -23,7 +23,6 @@ interface Watch {
   readonly labels: WatchedLabels
   /** What is wrong with what the exchange shows, whatever the log holds. */
   readonly findings: readonly MonitorFinding[]
-  readonly keyEvents: readonly LoggedKeyEvent[]
   /** Threads whose labels are watched. */
   readonly threads: readonly string[]
   /** Threads that the exchange does not show. */
@@ -32,32 +31,47 @@ interface Watch {
   readonly unwatched: readonly string[]
 }
 
+interface ToWatch {
+  readonly threads: readonly string[]
+  readonly keyEvents: readonly LoggedKeyEvent[]
+  readonly onStep: (() => Promise<void>) | undefined
+}
+
 /** Labels of everything that could concern this agent: its key events, and all positions of its packages. */
-export async function watchLabels(context: AgentContext, threads: readonly string[]): Promise<Watch> {
+export async function watchLabels(
+  context: AgentContext,
+  { threads, keyEvents, onStep }: ToWatch,
+): Promise<Watch> {
   const labels = new Map<string, Watched>()
   const findings: MonitorFinding[] = []
-  const keyEvents = await fetchKeyEvents(context, context.identity.agentId)
   watchKeyEvents(context.identity.agentId, keyEvents, labels)
   const [watched, unreadable, unwatched]: [string[], string[], string[]] = [[], [], []]
   for (const threadId of threads) {
-    const packages = await packagesIn(context, threadId)
+    await onStep?.()
+    const packages = await packagesIn(context, threadId, onStep)
     if (!packages) unreadable.push(threadId)
     else if (labels.size + countOf(packages) > MAXIMUM_LABELS) unwatched.push(threadId)
     else {
-      for (const [label, each] of await watchThread(context, threadId, packages, findings))
+      for (const [label, each] of await watchThread(context, { threadId, packages, findings, onStep }))
         labels.set(label, each)
       watched.push(threadId)
     }
   }
-  return { labels, findings, keyEvents, threads: watched, unreadable, unwatched }
+  return { labels, findings, threads: watched, unreadable, unwatched }
 }
 
 /** Undefined where the exchange does not show the thread. */
-async function packagesIn(context: AgentContext, threadId: string): Promise<PackageEvidence[] | undefined> {
+async function packagesIn(
+  context: AgentContext,
+  threadId: string,
+  onStep: ToWatch['onStep'],
+): Promise<PackageEvidence[] | undefined> {
   try {
     const packages: PackageEvidence[] = []
-    for (const id of await packagesOf(context, threadId))
+    for (const id of await packagesOf(context, threadId)) {
       packages.push(await readPackageEvidence(context, id))
+      await onStep?.()
+    }
     return packages
   } catch (error) {
     if (isNotFound(error)) return undefined
@@ -65,12 +79,16 @@ async function packagesIn(context: AgentContext, threadId: string): Promise<Pack
   }
 }
 
+interface ShownThread extends Pick<ToWatch, 'onStep'> {
+  readonly threadId: string
+  readonly packages: readonly PackageEvidence[]
+  readonly findings: MonitorFinding[]
+}
+
 /** Version 1 counts the entries of the thread, version 2 those of each package. */
 async function watchThread(
   context: AgentContext,
-  threadId: string,
-  packages: readonly PackageEvidence[],
-  findings: MonitorFinding[],
+  { threadId, packages, findings, onStep }: ShownThread,
 ): Promise<Map<string, Watched>> {
   const labels = new Map<string, Watched>()
   const earlier = packages.filter((each) => !isChained(each))
@@ -80,6 +98,7 @@ async function watchThread(
     findings.push(...chain.findings)
     const records = await fetchRecords(context, { package_id: evidence.package_id })
     watchChain(chain, records, { end: lastInChain(evidence), labels })
+    await onStep?.()
   }
   if (earlier.length > 0) await watchThreadRecords(context, { threadId, packages: earlier, end, labels })
   return labels
