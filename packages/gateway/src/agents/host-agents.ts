@@ -216,7 +216,11 @@ export async function hostAgents(options: HostingOptions): Promise<AgentHosting>
             options.onLogFinding?.(agentId, kind)
           }
           const result = await monitorLog(agent.context, before, { onFinding, onStep })
-          if (result) await states.write(result.state)
+          if (!result) return
+          await states.write(result.state)
+          const { length: unwatched } = result.unwatched
+          if (unwatched > 0)
+            log.warn({ agent: agentId, unwatched }, 'the log monitor has no room for old threads')
         }),
       },
     ],

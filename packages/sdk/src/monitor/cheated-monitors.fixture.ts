@@ -47,8 +47,8 @@ export const FOUND_BY_MONITORS: readonly CheatingWay[] = [
     const [, , revoked] = exchange.packages
     cheating.hide(revoked, revoked.entries.length)
   }),
-  way('logs a hidden record, up to 64 positions ahead', ['hidden'], (cheating, { packages: [opened] }) =>
-    cheating.appendRecord(opened, opened.entries.length + 64),
+  way('logs a hidden record, up to 16 positions ahead', ['hidden'], (cheating, { packages: [opened] }) =>
+    cheating.appendRecord(opened, opened.entries.length + 16),
   ),
   way('rewrites a record, with right hashes', ['altered'], (cheating, { packages: [opened] }) =>
     cheating.show(opened, (all) => rewritten(opened, all)),

@@ -7,7 +7,11 @@ import { createContext } from '../create-context.ts'
 import { wholeThread } from '../evidence/evidence.fixture.ts'
 import { checkLog } from '../log/accept-checkpoint.ts'
 import { createMemoryLogState } from '../log-state.ts'
+import { createMemoryOutbox } from '../outbox/memory-outbox.ts'
+import { inputFor } from '../send/drafts.fixture.ts'
+import { sendPackage } from '../send/send-package.ts'
 import { monitorLog } from './monitor-log.ts'
+import { watchLabels } from './watched-labels.ts'
 import { readCapsule } from '../evidence/read-capsule.ts'
 
 const world = await startWorld({ profile: QUICK_LOG, config: { role: 'all', masterKey: randomBytes(32) } })
@@ -34,6 +38,26 @@ test('[AUD-03] a monitor of a real exchange finds nothing, and goes on where it 
   const second = await monitorLog(context, first.state)
   assert.deepEqual(second?.findings, [])
   assert.ok(first.state.found.length > 0)
+})
+
+test('[AUD-03] threads without room are named, and the newest come first', async () => {
+  const older = thread.threadId
+  const { threadId: newer } = await sendPackage(thread.acme, inputFor(thread.acme, thread.bolt), {
+    outbox: createMemoryOutbox(),
+  })
+  const known = await monitorLog(context, { threads: [older], found: [] })
+  assert.deepEqual(known?.state.threads, [newer, older])
+  const all = await watchLabels(context, { threads: [newer, older], keyEvents: [] })
+  let steps = 0
+  const onStep = async () => void (steps += 1)
+  const room = { threads: [newer, older], keyEvents: [], onStep }
+  const watched = await watchLabels(context, { ...room, maximumLabels: all.labels.size - 1 })
+  assert.deepEqual([watched.threads, watched.unwatched], [[newer], [older]])
+  const stepsOfBoth = steps
+  steps = 0
+  // Where nothing fits any more, the exchange is not asked.
+  const none = await watchLabels(context, { ...room, maximumLabels: 1 })
+  assert.deepEqual([none.unwatched, steps, stepsOfBoth > 0], [[newer, older], 0, true])
 })
 
 test('earlier checkpoints of a real exchange are part of the capsule', async () => {

@@ -85,7 +85,8 @@ export async function monitorLog(
   const aboutKeys = await keyFindings(context, keyEvents, ownEvents)
   aboutKeys.forEach((finding) => onFinding?.(finding))
   const stream = await threadsOfStream(context, before, onStep)
-  const threads = [...new Set([...before.threads, ...given, ...stream.threads])]
+  // Those with the newest events first.
+  const threads = [...new Set([...stream.threads.toReversed(), ...given, ...before.threads])]
   const watch = await watchLabels(context, { threads, keyEvents, onStep })
   const ranges = rangesOf(watch.labels)
   const searched = new Map(before.searched)
@@ -103,6 +104,7 @@ export async function monitorLog(
   const overdueMs =
     OVERDUE_DELAYS * context.deployment.profile['O-07'].transparency_maximum_delay_seconds * 1_000
   const waiting = scan.waiting({ before, now, overdueMs })
+  const kept = new Set([...before.threads, ...watch.threads])
   const vanished = before.threads.filter((threadId) => watch.unreadable.includes(threadId))
   const lookedBackAt = isFromStart ? now.toISOString() : before.lookedBackAt
   const altered = await alteredLeaves(context, {
@@ -116,7 +118,7 @@ export async function monitorLog(
   return {
     findings: [...aboutKeys, ...aboutEvents],
     state: {
-      threads: [...new Set([...before.threads, ...watch.threads])],
+      threads: threads.filter((threadId) => kept.has(threadId)),
       scanned: checkpoint.note,
       found: [...scan.found],
       searched: isFromStart ? [...ranges] : stillSearched(searched, ranges),

@@ -12,12 +12,16 @@ import { watchThreadRecords } from './watched-thread-records.ts'
 
 /**
  * At least these numbers of positions and key events beyond the last known one are watched: an event that the exchange hides is
- * among them. Key events are few, and a false key does the most harm.
+ * among them. Positions have no hole, so a few of each chain suffice; those of a thread are shared by all its packages.
+ * Key events are few, and a false key does the most harm.
  */
-const POSITIONS_AHEAD = 64
+const CHAIN_POSITIONS_AHEAD = 16
+const THREAD_POSITIONS_AHEAD = 64
 const KEY_EVENTS_AHEAD = 4_096
 /** Each label takes about 200 bytes of memory. */
 const MAXIMUM_LABELS = 500_000
+/** Labels of the smallest thread. */
+const LEAST_LABELS = 2 * CHAIN_POSITIONS_AHEAD
 
 interface Watch {
   readonly labels: WatchedLabels
@@ -32,25 +36,32 @@ interface Watch {
 }
 
 interface ToWatch {
+  /** The most important first: the last ones may find no room. */
   readonly threads: readonly string[]
   readonly keyEvents: readonly LoggedKeyEvent[]
-  readonly onStep: (() => Promise<void>) | undefined
+  readonly onStep?: (() => Promise<void>) | undefined
+  readonly maximumLabels?: number
 }
 
 /** Labels of everything that could concern this agent: its key events, and all positions of its packages. */
 export async function watchLabels(
   context: AgentContext,
-  { threads, keyEvents, onStep }: ToWatch,
+  { threads, keyEvents, onStep, maximumLabels = MAXIMUM_LABELS }: ToWatch,
 ): Promise<Watch> {
   const labels = new Map<string, Watched>()
   const findings: MonitorFinding[] = []
   watchKeyEvents(context.identity.agentId, keyEvents, labels)
   const [watched, unreadable, unwatched]: [string[], string[], string[]] = [[], [], []]
   for (const threadId of threads) {
+    if (labels.size + LEAST_LABELS > maximumLabels) {
+      // Without a request for each.
+      unwatched.push(threadId)
+      continue
+    }
     await onStep?.()
     const packages = await packagesIn(context, threadId, onStep)
     if (!packages) unreadable.push(threadId)
-    else if (labels.size + countOf(packages) > MAXIMUM_LABELS) unwatched.push(threadId)
+    else if (labels.size + countOf(packages) > maximumLabels) unwatched.push(threadId)
     else {
       for (const [label, each] of await watchThread(context, { threadId, packages, findings, onStep }))
         labels.set(label, each)
@@ -113,12 +124,12 @@ function lastInThread(packages: readonly PackageEvidence[]): number {
   const positions = packages.flatMap(({ entries }) => entries.map(({ position }) => position))
   return ahead(
     positions.reduce((last, position) => Math.max(last, position), 0),
-    POSITIONS_AHEAD,
+    THREAD_POSITIONS_AHEAD,
   )
 }
 
 function lastInChain({ entries, hidden_entries: hidden = [] }: PackageEvidence): number {
-  return ahead(entries.length + hidden.length, POSITIONS_AHEAD)
+  return ahead(entries.length + hidden.length, CHAIN_POSITIONS_AHEAD)
 }
 
 /** In steps, so that a label that was never searched is rare: it makes the monitor look back. */
