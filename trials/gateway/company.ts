@@ -23,6 +23,8 @@ export interface Instance {
   readonly adminUrl: string
   readonly url: string
   current(): ServeProcess
+  /** What any run of it logged about requests that nobody expected to fail, once each. */
+  internalErrors(): string[]
   /** Starts it again, with changed settings if given; resolves when it is ready. */
   start(change?: Readonly<Record<string, string>>): Promise<void>
 }
@@ -118,6 +120,7 @@ function instanceOf(
     AEX_GATEWAY_ADMIN_PORT: String(adminPort),
     AEX_GATEWAY_WEBHOOK_PORT: String(webhookPort),
   }
+  const runs: ServeProcess[] = []
   let served: ServeProcess | undefined
   cleanup.defer(() => served && killed(served))
   return {
@@ -127,10 +130,19 @@ function instanceOf(
       if (!served) throw new Error('the instance has not started')
       return served
     },
+    internalErrors: () => [...new Set(runs.flatMap(({ logged }) => logged.flatMap(internalErrorIn)))],
     async start(change = {}) {
       env = { ...env, ...change }
       served = spawnServe(env, undefined, GATEWAY)
+      runs.push(served)
       await untilReady(served, `https://localhost:${adminPort}`)
     },
   }
+}
+
+/** A log line about an answer of 500. */
+function internalErrorIn(line: string): string[] {
+  if (!line.includes('"msg":"request failed"')) return []
+  const { err } = JSON.parse(line) as { err: { stack?: string; message: string } }
+  return [(err.stack ?? err.message).split('\n', 4).join(' ')]
 }

@@ -45,6 +45,8 @@ export async function tryKills(
       const counts = [...kills.counts].map(([victim, count]) => `${count} ${victim}`).join(', ')
       line(`killed: ${counts}`)
       line(`failed attempts of programs: ${failuresOf(ledger)}`)
+      for (const { instances } of scene.companies)
+        for (const instance of instances) instance.internalErrors().forEach((text) => line(`500: ${text}`))
       return `${await checkLedger(scene, ledger)}; 0 lost, 0 sent twice, 0 handled again; killed: ${counts}`
     },
   )
