@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
+import { deferToCommit } from '@agent-exchange/database'
 import { gatewayDatabase } from '../stores/gateway-database.fixture.ts'
-import { testContents } from '../content/contents.fixture.ts'
+import type { ContentStore } from '../content/content-store.ts'
+import { storeContent, testContents } from '../content/contents.fixture.ts'
 import { addItem, endTimes } from './inbox.fixture.ts'
 import type { LeasedItem } from './inbox-item.ts'
 import {
@@ -58,6 +60,21 @@ test('a thread has one lease at a time, and its items come in sequence', async (
   }
   assert.deepEqual(order, [3, 1, 2], 'the first was alone when it became available')
   assert.deepEqual(await take(), [])
+})
+
+test('an item is not leased if the entry of its reading fails', async () => {
+  const agentId = await opened.newAgent()
+  const { packageId } = await addItem(db, { agentId })
+  await storeContent(db, agentId, packageId)
+  const open: ContentStore['open'] = (tx) => {
+    const entry = tx`select 1 / 0`
+    deferToCommit(tx, entry)
+    return entry.then(() => 'gone')
+  }
+  const request = { agentIds: [agentId], max: 1, visibilitySeconds: 60, by: 'system_1', reader }
+  await assert.rejects(takeItems({ db, contents: { open } }, request), { code: '22012' })
+  const [item] = await take(1, [agentId])
+  assert.equal(item?.attempts, 1)
 })
 
 test('an item that failed returns after a pause, before later ones of its thread', async () => {

@@ -148,7 +148,12 @@ async function takeAvailable(
         select * from content
         where content.agent_id = taken.agent_id and content.package_id = taken.package_id for share) as stored on true`
     // The entries of the access record go with the commit.
-    return rows.map((row) => ({ row, content: contentOf(tx, contents, reader(row.agent_id), row) }))
+    return rows.map((row) => {
+      const content = contentOf(tx, contents, reader(row.agent_id), row)
+      // Awaited below; this avoids an unhandled rejection if the transaction fails.
+      content.catch(() => undefined)
+      return { row, content }
+    })
   })
   const items = taken.map(async ({ row, content }) => ({
     ...toItem(row),
