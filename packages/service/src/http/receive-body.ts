@@ -41,8 +41,8 @@ async function receiveBody(
   const { 'content-length': length } = payload.headers
   const announced = length === undefined ? undefined : Number(length)
   if (announced !== undefined && announced > maximumBytes) throw tooLarge()
-  // The peer left while its request waited for admission: no event will follow.
-  if (payload.destroyed && !payload.complete) throw new Problem('malformed_request')
+  // The peer left while its request waited for admission: no event will follow, even if the whole body had arrived.
+  if (payload.destroyed) throw new Problem('malformed_request')
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
   const pages = createBodyPages(announced)
   let received = 0
@@ -68,8 +68,8 @@ async function receiveBody(
   }
   const onEnd = () => resolve(pages.bytes())
   // The peer has closed the connection.
-  const onError = (cause: Error) => reject(new Problem('malformed_request', {}, { cause }))
-  payload.on('data', onData).on('end', onEnd).on('error', onError)
+  const onError = (cause?: Error) => reject(new Problem('malformed_request', {}, { cause }))
+  payload.on('data', onData).on('end', onEnd).on('error', onError).on('close', onError)
   try {
     return await promise
   } catch (error) {
