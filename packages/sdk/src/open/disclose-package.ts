@@ -4,7 +4,7 @@ import type { AgentContext } from '../context.ts'
 import { fetchContent } from './fetch-content.ts'
 import type { OpenDependencies } from './open-input.ts'
 import { currentSigningKey } from '../agent-keys/own-keys.ts'
-import { readEnvelope, unseal } from './verify-content.ts'
+import { readEnvelope, unsealEnvelope } from './verify-content.ts'
 
 /**
  * What a third party needs to read a package that this agent sent or received: the envelope as the sender signed it, and
@@ -19,7 +19,7 @@ export async function disclosePackage(
   const resource = await connection.call('getPackage', { path: { package_id: packageId } })
   const fetched = await fetchContent(context, resource, deps)
   try {
-    const { contentKey } = await unseal(context, readEnvelope(context, fetched.bytes, resource))
+    const { contentKey } = await unsealEnvelope(context, readEnvelope(context, fetched.bytes, resource))
     const envelope = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(fetched.bytes)
     const disclosedBy = { organization_id: identity.organizationId, agent_id: identity.agentId }
     const disclosed = { packageId, envelope, contentKey, disclosedBy }

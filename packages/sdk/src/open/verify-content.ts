@@ -2,7 +2,6 @@ import {
   checkAdditionalData,
   CryptoError,
   matchContentDigest,
-  openPackage as openSealed,
   parseEnvelope,
   parseStrictJson,
   verifyEnvelope,
@@ -19,13 +18,12 @@ import {
 } from '@agent-exchange/protocol'
 import type { AgentContext } from '../context.ts'
 import { ExchangeError, type ExchangeErrorCode } from '../errors.ts'
-import { unavailable } from '../keys/key-rules.ts'
 import type { PeerKey } from '../peers/peer-directory.ts'
 import type { Arrival } from './arrival.ts'
 import { signatureFailure } from './explain-signature.ts'
 import { requireKeyInTime } from './key-validity.ts'
 import { MAXIMUM_DEPTH } from '../objects/content-limits.ts'
-import { ownKeyAmong } from '../agent-keys/own-keys.ts'
+import { unseal } from '../agent-keys/unseal.ts'
 
 /** Parses the envelope and compares its metadata with those of the exchange. */
 export function readEnvelope(
@@ -93,21 +91,10 @@ export interface OpenedContent {
   readonly checkpoint?: string
 }
 
-/** Decrypts with the own key that the content is sealed for. */
-export async function unseal(context: AgentContext, { jwe }: ParsedEnvelope): Promise<OpenedPackage> {
-  const keyIds = jwe.recipients.map(({ header }) => header.kid)
-  const own = await ownKeyAmong(context, keyIds)
-  if (!own)
-    throw new ExchangeError('key_missing', {
-      what: 'It is sealed for keys that this agent does not have.',
-      details: { keyIds },
-    })
-  const privateKey = await context.keys.privateKey(own.keyId)
-  const contentTypes = [MEDIA_TYPE.reasoningPackage, ...context.deployment.profile['O-35'].content_types]
-  return openSealed(jwe, { kid: own.keyId, privateKey }, { contentTypes }).catch((cause: unknown) => {
-    if (cause instanceof CryptoError && cause.code === 'key_unavailable') throw unavailable(own.keyId, cause)
-    throw new ExchangeError('content_not_opened', { details: { keyId: own.keyId }, cause })
-  })
+/** Decrypts content that a party of the exchange sealed for this agent. */
+export function unsealEnvelope(context: AgentContext, { jwe }: ParsedEnvelope): Promise<OpenedPackage> {
+  const { content_types: further } = context.deployment.profile['O-35']
+  return unseal(context, jwe, [MEDIA_TYPE.reasoningPackage, ...further])
 }
 
 /** Decrypts and validates the object. */
@@ -116,7 +103,7 @@ export async function openContent(
   envelope: ParsedEnvelope,
   metadata: PackageMetadata,
 ): Promise<OpenedContent> {
-  const opened = await unseal(context, envelope)
+  const opened = await unsealEnvelope(context, envelope)
   const checkpoint = requireBoundData(opened, metadata)
   const value = inCode(
     'object_invalid',

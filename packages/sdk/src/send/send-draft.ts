@@ -1,4 +1,4 @@
-import { canonicalize, openPackage, parseEnvelope } from '@agent-exchange/crypto'
+import { canonicalize, parseEnvelope } from '@agent-exchange/crypto'
 import { policyDigest } from '@agent-exchange/log'
 import type { PackageMetadata, PolicyReceipt } from '@agent-exchange/protocol'
 import type { AgentContext } from '../context.ts'
@@ -10,7 +10,7 @@ import { deliverEntry, report } from './entry-delivery.ts'
 import { evaluateDraft } from './evaluate-draft.ts'
 import { MAXIMUM_DEPTH } from '../objects/content-limits.ts'
 import type { OutboxEntry } from '../outbox/outbox.ts'
-import { ownKeyAmong } from '../agent-keys/own-keys.ts'
+import { unseal } from '../agent-keys/unseal.ts'
 import { sealDraft } from './seal-draft.ts'
 import type { Draft, SendDependencies, SentPackage } from './send-input.ts'
 import { chooseTransport } from './delivery-mode.ts'
@@ -83,11 +83,7 @@ async function isSame(context: AgentContext, draft: Draft, { metadata, ...entry 
   if (!sameRoute || receipt.policy_digest !== (await policyDigest(policy))) return false
   const contentTypes = [metadata.content_type]
   const { jwe } = parseEnvelope(entry.envelopeText, { contentTypes, maxDepth: MAXIMUM_DEPTH })
-  const kids = jwe.recipients.map(({ header }) => header.kid)
-  const own = await ownKeyAmong(context, kids)
-  if (!own) throw new ExchangeError('key_missing', { details: { keyIds: kids } })
-  const privateKey = await context.keys.privateKey(own.keyId)
-  const { plaintext } = await openPackage(jwe, { kid: own.keyId, privateKey }, { contentTypes })
+  const { plaintext } = await unseal(context, jwe, contentTypes)
   return new TextDecoder().decode(plaintext) === canonicalize(object)
 }
 

@@ -6,6 +6,7 @@ import { draftSkillManifest, startWorld } from '@agent-exchange/testkit'
 import { startAgents } from '../agents.fixture.ts'
 import { ExchangeError } from '../errors.ts'
 import { inputFor, packageFor, policyFor, SECRET_WORDS, SKILL } from './drafts.fixture.ts'
+import type { KeyStore } from '../keys/key-store.ts'
 import { createMemoryOutbox } from '../outbox/memory-outbox.ts'
 import { openPackage } from '../open/open-package.ts'
 import { sendPackage } from './send-package.ts'
@@ -174,6 +175,20 @@ test('[API-04] the same package again is the same package; another one under its
   const many = inputFor(acme, bolt)
   const sent = await Promise.all([1, 2, 3, 4].map(() => sendPackage(acme, many, { outbox })))
   assert.equal(new Set(sent.map(({ policyReceiptId }) => policyReceiptId)).size, 1)
+})
+
+test('[API-04] whether it is the same package is unknown while the own key is away, and that passes', async () => {
+  const outbox = createMemoryOutbox()
+  const input = inputFor(acme, bolt)
+  const first = await sendPackage(acme, input, { outbox })
+  const privateKey: KeyStore['privateKey'] = async (keyId) => ({
+    ...(await acme.keys.privateKey(keyId)),
+    agree: () => Promise.reject(new Error('the module is away')),
+  })
+  const away = { ...acme, keys: { ...acme.keys, privateKey } }
+  const { code, retryable } = await codeOf(sendPackage(away, input, { outbox }))
+  assert.deepEqual([code, retryable], ['key_unavailable', true])
+  assert.deepEqual(await sendPackage(acme, input, { outbox }), { ...first, resumed: true })
 })
 
 test('[ID-09] another version of the skill will do where its release says so', async () => {
