@@ -56,3 +56,13 @@ export const toItem = (row: ItemRow): InboxItem => ({
   receivedAt: row.received_at,
   attempts: row.attempts,
 })
+
+/** The members that systems get of every item, whether it is leased, pushed or set aside. */
+export const toShownItem = (item: InboxItem) => ({
+  item_id: item.itemId,
+  agent_id: item.agentId,
+  package_id: item.packageId,
+  thread_id: item.threadId,
+  sequence: item.sequence,
+  content_type: item.contentType,
+})

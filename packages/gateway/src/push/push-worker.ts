@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { loggableError, type Database } from '@agent-exchange/database'
 import { MasterKeyError } from '@agent-exchange/server/master-key'
 import { provenanceOf } from '../content/provenance.ts'
-import type { LeasedItem } from '../inbox/inbox-item.ts'
+import { toShownItem, type LeasedItem } from '../inbox/inbox-item.ts'
 import { failItem, finishItem, UNREADABLE_CONTENT } from '../inbox/inbox-items.ts'
 import type { LeaseWaiters } from '../inbox/lease-waiters.ts'
 import { traced, type WorkSpans } from '../operations/traced-work.ts'
@@ -115,12 +115,7 @@ function bodyOf(item: LeasedItem): string {
     type: 'package.received',
     timestamp: item.receivedAt,
     data: {
-      item_id: item.itemId,
-      agent_id: item.agentId,
-      package_id: item.packageId,
-      thread_id: item.threadId,
-      sequence: item.sequence,
-      content_type: item.contentType,
+      ...toShownItem(item),
       attempt: item.attempts,
       ...(content !== undefined &&
         content !== 'gone' && {

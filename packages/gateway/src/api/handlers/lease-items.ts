@@ -1,6 +1,6 @@
 import { MasterKeyError } from '@agent-exchange/server/master-key'
 import type { StoredContent } from '../../content/content-store.ts'
-import type { LeasedItem } from '../../inbox/inbox-item.ts'
+import { toShownItem, type LeasedItem } from '../../inbox/inbox-item.ts'
 import { failItem, releaseItem, UNREADABLE_CONTENT } from '../../inbox/inbox-items.ts'
 import { DEFAULT_VISIBILITY_SECONDS } from '../../inbox/inbox-limits.ts'
 import { GatewayProblem } from '../../problems.ts'
@@ -47,12 +47,7 @@ async function failUnreadable(
 
 /** With its content, unless that was deleted in the meantime. */
 const shownLease = (item: LeasedItem, content: StoredContent | 'gone' | undefined) => ({
-  item_id: item.itemId,
-  agent_id: item.agentId,
-  package_id: item.packageId,
-  thread_id: item.threadId,
-  sequence: item.sequence,
-  content_type: item.contentType,
+  ...toShownItem(item),
   received_at: item.receivedAt,
   lease_token: item.leaseToken,
   lease_ends_at: item.leaseEndsAt,

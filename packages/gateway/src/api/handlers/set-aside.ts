@@ -1,5 +1,5 @@
 import { MasterKeyError } from '@agent-exchange/server/master-key'
-import type { SetAsideItem } from '../../inbox/inbox-item.ts'
+import { toShownItem, type SetAsideItem } from '../../inbox/inbox-item.ts'
 import { failureContext, listSetAside as list, retrySetAside as retry } from '../../inbox/inbox-items.ts'
 import type { SecretWrap } from '../../push/push-endpoints.ts'
 import { GatewayProblem } from '../../problems.ts'
@@ -19,12 +19,7 @@ export const listSetAside: Handler<'listSetAside'> = async (call) => {
   return {
     body: {
       items: found.map((item) => ({
-        item_id: item.itemId,
-        agent_id: item.agentId,
-        package_id: item.packageId,
-        thread_id: item.threadId,
-        sequence: item.sequence,
-        content_type: item.contentType,
+        ...toShownItem(item),
         received_at: item.receivedAt,
         attempts: item.attempts,
         failure: failureOf(call.parts.box, item),
